@@ -8,8 +8,9 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
 import { configure, originOf, readBase, secretsOf, writeConfiguration } from './deploy/configuration.ts';
 import { DeployError, fail } from './deploy/fail.ts';
-import { adopt, type Found, lookAround, planResources, type Step } from './deploy/plan.ts';
-import { newSecrets, type Secrets, unseal, writeRecovery } from './deploy/recovery.ts';
+import { adopt, lookAround, planResources, type Step } from './deploy/plan.ts';
+import type { Secrets } from './deploy/recovery.ts';
+import { openRecovery, refuseToMake, takeSecrets } from './deploy/secrets.ts';
 import { inviteOwner, waitForHealth } from './deploy/service.ts';
 import {
   type OwnSettings,
@@ -19,21 +20,29 @@ import {
   targetOf,
   writeSettings,
 } from './deploy/target.ts';
-import { askPassphrase, confirm } from './deploy/terminal.ts';
+import { confirm } from './deploy/terminal.ts';
 import { findToken, wrangler } from './deploy/wrangler.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    env: { type: 'string', default: PRODUCTION },
-    yes: { type: 'boolean', default: false },
-    'dry-run': { type: 'boolean', default: false },
-    destroy: { type: 'boolean', default: false },
-    recover: { type: 'string' },
-  },
-});
+const OPTIONS = {
+  env: { type: 'string', default: PRODUCTION },
+  yes: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+  destroy: { type: 'boolean', default: false },
+  recover: { type: 'string' },
+} as const;
+
+const readOptions = () => {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (error) {
+    const names = Object.keys(OPTIONS).map((name) => `--${name}`);
+    return fail(`${(error as Error).message} The options are ${names.join(', ')}.`);
+  }
+};
+
+type Options = ReturnType<typeof readOptions>;
 
 const base = readBase();
-const NEEDED = secretsOf(base);
 
 const signIn = async (): Promise<string> =>
   (await findToken()) ??
@@ -50,40 +59,6 @@ const chooseAccount = async (token: string, settings: OwnSettings): Promise<stri
   return accounts.length === 1 && accounts[0]
     ? accounts[0].id
     : fail(`Set CLOUDFLARE_ACCOUNT_ID to one of your accounts: ${names || 'the token can use none'}.`);
-};
-
-const openRecovery = async ({ recoveryFile }: Target): Promise<Secrets | null> =>
-  existsSync(recoveryFile) ? unseal(recoveryFile, await askPassphrase(recoveryFile, false)) : null;
-
-/** Secrets are made once: by then they are in the recovery file, so that a deployment that is cut off loses none. */
-const findSecrets = async (
-  target: Target,
-  { secrets: present }: Found,
-  storedAccounts: number,
-): Promise<{ missing: string[]; secrets: Secrets | null; isNew: boolean }> => {
-  const { recoveryFile } = target;
-  const missing = NEEDED.filter((name) => !present?.includes(name));
-  if (missing.length === 0) return { missing, secrets: null, isNew: false };
-  const secrets = await openRecovery(target);
-  if (secrets) {
-    const made = newSecrets(missing.filter((name) => !secrets[name]));
-    return { missing, secrets: { ...secrets, ...made }, isNew: false };
-  }
-  if (present === null && storedAccounts > 0)
-    fail(
-      `The database has ${storedAccounts} accounts, but neither the Worker nor ${recoveryFile} is there. With new secrets, none of their API keys would work. Bring the file back.`,
-    );
-  const lost = missing.filter((name) => name !== 'OPERATOR_TOKEN');
-  if (present !== null && lost.length > 0 && lost.length < base.secrets.required.length)
-    fail(`The Worker lacks ${lost.join(', ')}, and ${recoveryFile} isn’t there. See docs/deploying.md.`);
-  return { missing, secrets: newSecrets(missing), isNew: true };
-};
-
-const storeSecrets = async ({ recoveryFile }: Target, secrets: Secrets): Promise<void> => {
-  writeRecovery(recoveryFile, secrets, await askPassphrase(recoveryFile, true));
-  console.log(
-    `  The secrets are in ${recoveryFile}. Keep a copy, and its passphrase, where you keep such things.`,
-  );
 };
 
 /** Deploys the Worker. The first deployment takes the secrets from a file, which exists only meanwhile. */
@@ -116,7 +91,7 @@ const runSteps = async (steps: Step[]): Promise<void> => {
   }
 };
 
-const deploy = async (target: Target): Promise<void> => {
+const deploy = async (target: Target, options: Options): Promise<void> => {
   const settings = readSettings(target);
   const token = await signIn();
   settings.account_id = await chooseAccount(token, settings);
@@ -126,8 +101,10 @@ const deploy = async (target: Target): Promise<void> => {
   const problem = adopt(configured(), found, settings);
   if (problem) fail(problem);
   const firstId = settings.databases['DB'];
-  const stored = firstId ? await account.countAccounts(firstId) : 0;
-  const { missing, secrets, isNew } = await findSecrets(target, found, stored);
+  const hasAccounts = firstId !== undefined && (await account.hasAccounts(firstId));
+  const missing = secretsOf(base).filter((name) => !found.secrets?.includes(name));
+  const hasRecovery = existsSync(target.recoveryFile);
+  if (!hasRecovery) refuseToMake(target, missing, hasAccounts);
   const origin =
     settings.vars['PUBLIC_ORIGIN'] ?? originOf(settings) ?? (await originAtCloudflare(account, target));
   const save = () => {
@@ -141,10 +118,15 @@ const deploy = async (target: Target): Promise<void> => {
       await wrangler(args, 'The release before goes on. See docs/deploying.md#a-migration-that-fails.');
     },
   });
+  let secrets: Secrets | null = null;
+  const getSecrets: Step = {
+    title: `${hasRecovery ? 'Read the secrets of' : 'Write the secrets to'} ${target.recoveryFile}`,
+    run: async () => {
+      secrets = await takeSecrets(target, missing, hasAccounts);
+    },
+  };
   const steps: Step[] = [
-    ...(isNew && secrets
-      ? [{ title: `Write the secrets to ${target.recoveryFile}`, run: () => storeSecrets(target, secrets) }]
-      : []),
+    ...(missing.length > 0 ? [getSecrets] : []),
     ...planResources(account, configured(), found, settings, save),
     ...configured().d1_databases.map(({ binding, database_name }) => migrate(binding, database_name)),
     {
@@ -160,8 +142,9 @@ const deploy = async (target: Target): Promise<void> => {
   save();
   await runSteps(steps);
   // Also after a deployment that was cut off before it could print the link.
-  const known = secrets ?? (stored === 0 ? await openRecovery(target) : null);
-  const link = known?.['OPERATOR_TOKEN'] ? await inviteOwner(origin, known['OPERATOR_TOKEN']) : null;
+  const recovered = hasAccounts ? null : await openRecovery(target);
+  const operatorToken = recovered?.secrets['OPERATOR_TOKEN'];
+  const link = operatorToken ? await inviteOwner(origin, operatorToken) : null;
   console.log(`\n${origin} answers.`);
   if (link)
     console.log(
@@ -170,7 +153,7 @@ const deploy = async (target: Target): Promise<void> => {
 };
 
 /** Deletes everything of an environment. Production is deleted by hand. */
-const destroy = async (target: Target): Promise<void> => {
+const destroy = async (target: Target, options: Options): Promise<void> => {
   if (target.environment === PRODUCTION) fail('--destroy is for environments beside production: pass --env.');
   const settings = readSettings(target);
   const token = await signIn();
@@ -194,16 +177,18 @@ const destroy = async (target: Target): Promise<void> => {
 };
 
 const recover = async (target: Target, file: string): Promise<void> => {
-  const secrets = (await openRecovery(target)) ?? fail(`${target.recoveryFile} isn’t there.`);
+  if (existsSync(file)) fail(`${file} exists already.`);
+  const { secrets } = (await openRecovery(target)) ?? fail(`${target.recoveryFile} isn’t there.`);
   const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(file, lines.join(''), { mode: 0o600, flag: 'wx' });
   console.log(`${file} has the secrets. Delete it when you have used it.`);
 };
 
 try {
+  const options = readOptions();
   const target = targetOf(options.env, base.name);
   if (options.recover !== undefined) await recover(target, options.recover);
-  else await (options.destroy ? destroy : deploy)(target);
+  else await (options.destroy ? destroy : deploy)(target, options);
 } catch (error) {
   if (!(error instanceof DeployError)) throw error;
   console.error(error.message);

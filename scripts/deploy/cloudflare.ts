@@ -60,13 +60,18 @@ export const openAccount = (token: string, accountId: string) => {
       (await call<{ uuid: string }>('POST', '/d1/database', { name }))?.uuid ??
       fail(`${name} wasn’t created.`),
 
-    /** Returns how many accounts of the service a database has, or 0 if it has no tables. */
-    countAccounts: async (databaseId: string): Promise<number> => {
-      const run = (sql: string) =>
-        call<{ results: { n: number }[] }[]>('POST', `/d1/database/${databaseId}/query`, { sql });
-      const tables = await run(`SELECT 1 AS n FROM sqlite_master WHERE name = 'accounts'`);
-      if (!tables?.[0]?.results.length) return 0;
-      return (await run('SELECT count(*) AS n FROM accounts'))?.[0]?.results[0]?.n ?? 0;
+    /** Whether somebody has an account. The first database has the users of all. */
+    hasAccounts: async (databaseId: string): Promise<boolean> => {
+      const hasRows = async (sql: string) => {
+        const found = await call<{ results: unknown[] }[]>('POST', `/d1/database/${databaseId}/query`, {
+          sql,
+        });
+        return (found?.[0]?.results.length ?? 0) > 0;
+      };
+      return (
+        (await hasRows(`SELECT 1 FROM sqlite_master WHERE name = 'users'`)) &&
+        (await hasRows('SELECT 1 FROM users LIMIT 1'))
+      );
     },
 
     deleteDatabase: (id: string) => call('DELETE', `/d1/database/${id}`),

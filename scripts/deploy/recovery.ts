@@ -1,6 +1,6 @@
 // The secrets of a service, in a file that only a passphrase opens. The service itself never shows them again.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fail } from './fail.ts';
 
 export type Secrets = Record<string, string>;
@@ -45,10 +45,10 @@ export const unseal = (file: string, passphrase: string): Secrets => {
   }
 };
 
-/** Never overwrites a file: it may have the only copy of secrets that are in use. */
+/** Writes the file anew as a whole, so that one that is cut off leaves the one before, which may have the only copy of secrets. */
 export const writeRecovery = (file: string, secrets: Secrets, passphrase: string): void => {
-  if (existsSync(file)) fail(`${file} exists already.`);
-  writeFileSync(file, seal(secrets, passphrase), { mode: 0o600, flag: 'wx' });
+  writeFileSync(`${file}.new`, seal(secrets, passphrase), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 };
 
 const MAKERS: Record<string, () => string> = {

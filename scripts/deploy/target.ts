@@ -61,11 +61,19 @@ export const readSettings = ({ settingsFile }: Target): OwnSettings => {
 export const writeSettings = ({ settingsFile }: Target, settings: OwnSettings): void =>
   writeFileSync(settingsFile, `${JSON.stringify(settings, null, 2)}\n`);
 
-/** Returns the name of each D1 database by its binding. */
+const readDatabases = (list: string) => {
+  try {
+    return parseDatabases(list);
+  } catch (error) {
+    return fail(`DATABASES ${(error as Error).message}`);
+  }
+};
+
+/** Returns the name of each D1 database by its binding, such as `latchkey-2` for `DB2`. */
 export const databasesOf = (name: string, list: string): Record<string, string> =>
   Object.fromEntries(
-    parseDatabases(list).map(({ binding }) => [
+    readDatabases(list).map(({ binding }) => [
       binding,
-      binding === 'DB' ? name : `${name}-${binding.toLowerCase()}`,
+      binding === 'DB' ? name : `${name}-${binding.replace(/^DB/, '').toLowerCase()}`,
     ]),
   );

@@ -7,6 +7,9 @@ interface Ended {
   output: string;
 }
 
+/** Wrangler waits for ever where the network drops its calls. A migration of a large database takes minutes. */
+const TIMEOUT_MS = 20 * 60_000;
+
 /** Wrangler would take secrets of these names from the environment, and prefer them to those of its file. */
 const SECRETS = /^(?:API_KEY_SECRET|SEALING_KEYS|SIGNING_KEYS|OPERATOR_TOKEN)$/;
 
@@ -20,6 +23,7 @@ const run = async (
   const child = spawn('wrangler', args, {
     env: { ...environment, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: TIMEOUT_MS,
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('close', resolve).on('error', reject);

@@ -129,11 +129,24 @@ describe('a first deployment', () => {
     expect(statSync(join(folder, 'secrets.log')).mode & 0o777).toBe(0o600);
   });
 
+  test('never replaces a secret that the Worker has, which may have been rotated', async () => {
+    cloudflare.workers.get('latchkey')?.secrets.delete('OPERATOR_TOKEN');
+    expect((await deploy('--yes')).code).toBe(0);
+    const bindings = cloudflare.workers.get('latchkey')?.metadata.bindings ?? [];
+    expect(
+      bindings.filter(({ text, type }) => type === 'secret_text' && text).map(({ name }) => name),
+    ).toEqual(['OPERATOR_TOKEN']);
+  });
+
   test('refuses to replace the secrets of a database that has accounts', async () => {
-    cloudflare.workers.clear();
     rmSync(join(folder, 'deploy.production.recovery'));
     const sql = cloudflare.databases.get('latchkey')?.sql;
-    sql?.exec(`INSERT INTO accounts (id, email, created_at) VALUES ('acct_1', 'ada@example.com', 1)`);
+    cloudflare.workers.get('latchkey')?.secrets.clear();
+    sql?.exec(
+      `INSERT INTO users (account_id, email, password_hash) VALUES ('acct_1', 'ada@example.com', 'x')`,
+    );
+    expect((await deploy('--dry-run')).stderr).toContain('Bring the file back.');
+    cloudflare.workers.clear();
     const { code, stderr } = await deploy('--yes');
     expect([code, cloudflare.workers.size]).toEqual([1, 0]);
     expect(stderr).toContain('Bring the file back.');
@@ -160,7 +173,7 @@ test('staging shares nothing with production', () => {
   const production = new Set(namesOf(configurationOf('production', 'one')));
   const staging = namesOf(configurationOf('staging', 'two'));
   expect(production).toContain('latchkey-webhooks-dead');
-  expect(staging).toContain('latchkey-staging-db2');
+  expect(staging).toContain('latchkey-staging-2');
   expect(staging.filter((name) => production.has(name))).toEqual([]);
 });
 

@@ -1,6 +1,10 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './cx.ts';
 
+/** A link that covers its row, which has the class `relative`. */
+export const ROW_LINK =
+  'outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line';
+
 /** A table that scrolls sideways when it is wider than the page. `label` names what it lists. */
 export const Table = ({ label, head, children }: { label: string; head: ReactNode; children: ReactNode }) => (
   <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label={label}>

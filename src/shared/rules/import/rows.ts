@@ -90,9 +90,12 @@ const openTable = (delimiter: Delimiter) => {
   };
 };
 
-async function* readTable(chunks: AsyncIterable<string>, delimiter: Delimiter): AsyncGenerator<SourceRow> {
-  const records = openRecords('csv', MAX_FAILED_LENGTH, delimiter);
-  const toRow = openTable(delimiter);
+/** The row of each record that has one. */
+async function* readRecords(
+  chunks: AsyncIterable<string>,
+  records: ReturnType<typeof openRecords>,
+  toRow: (record: FileRecord) => SourceRow | null,
+): AsyncGenerator<SourceRow> {
   for await (const chunk of chunks) {
     for (const record of records.read(chunk)) {
       const row = toRow(record);
@@ -104,6 +107,9 @@ async function* readTable(chunks: AsyncIterable<string>, delimiter: Delimiter): 
     if (row) yield row;
   }
 }
+
+const readTable = (chunks: AsyncIterable<string>, delimiter: Delimiter) =>
+  readRecords(chunks, openRecords('csv', MAX_FAILED_LENGTH, delimiter), openTable(delimiter));
 
 const TOO_LONG = `It has more than ${MAX_FAILED_LENGTH} characters.`;
 
@@ -115,24 +121,12 @@ const toItem = (line: number, text: string, item: unknown): SourceRow => {
     : failed({ line, text, isCut }, NOT_AN_OBJECT);
 };
 
-async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<SourceRow> {
-  const records = openRecords('ndjson', MAX_FAILED_LENGTH);
-  const toRow = (record: FileRecord): SourceRow | null => {
+const readLines = (chunks: AsyncIterable<string>) =>
+  readRecords(chunks, openRecords('ndjson', MAX_FAILED_LENGTH), (record) => {
     const read = readJsonRecord(record);
     if (!read) return null;
     return 'problem' in read ? failed(record, read.problem) : toItem(record.line, record.text, read.value);
-  };
-  for await (const chunk of chunks) {
-    for (const record of records.read(chunk)) {
-      const row = toRow(record);
-      if (row) yield row;
-    }
-  }
-  for (const record of records.end()) {
-    const row = toRow(record);
-    if (row) yield row;
-  }
-}
+  });
 
 function* rowsOf(items: unknown[], from: number): Generator<SourceRow> {
   for (const [i, item] of items.entries()) yield toItem(from + i, JSON.stringify(item) ?? '', item);

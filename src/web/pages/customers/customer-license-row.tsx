@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router';
 import type { LicenseBody } from '../../data/queries.ts';
 import { LicenseBadge } from '../../ui/badge.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { Td, Th, Tr } from '../../ui/table.tsx';
+import { cx } from '../../ui/cx.ts';
+import { ROW_LINK, Td, Th, Tr } from '../../ui/table.tsx';
 import { ExpiryDate } from '../licenses/expiry-date.tsx';
 
 const MIDDLE = 'max-md:hidden';
@@ -20,11 +21,7 @@ export const CustomerLicenseRow = ({ license }: { license: LicenseBody }) => (
   <Tr className="relative">
     <Td className="w-2/5 max-w-0 max-md:w-full">
       <span className="flex items-center gap-1">
-        <Link
-          to="/licenses/$id"
-          params={{ id: license.id }}
-          className="min-w-0 truncate outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
-        >
+        <Link to="/licenses/$id" params={{ id: license.id }} className={cx('min-w-0 truncate', ROW_LINK)}>
           <code className="text-xs font-medium">{license.license_key}</code>
         </Link>
         <span className="relative z-10">

@@ -12,7 +12,7 @@ import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table, Td, Th, Tr } from '../../ui/table.tsx';
+import { ROW_LINK, Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useDraft } from '../../ui/use-draft.ts';
 
@@ -35,7 +35,7 @@ const Row = ({ customer }: { customer: CustomerBody }) => (
       <Link
         to="/customers/$email"
         params={{ email: customer.customer_email }}
-        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+        className={cx('block truncate font-medium', ROW_LINK)}
       >
         {customer.customer_name ?? customer.customer_email}
       </Link>

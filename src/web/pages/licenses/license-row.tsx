@@ -5,7 +5,7 @@ import { LicenseBadge } from '../../ui/badge.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Td, Th, Tr } from '../../ui/table.tsx';
+import { ROW_LINK, Td, Th, Tr } from '../../ui/table.tsx';
 import { ExpiryDate, ShortExpiry } from './expiry-date.tsx';
 import { termsOf } from './terms-text.ts';
 import type { Selection } from './use-selection.ts';
@@ -84,7 +84,7 @@ const KeyLink = ({ license }: { license: LicenseBody }) => (
   <Link
     to="/licenses/$id"
     params={{ id: license.id }}
-    className="min-w-0 scroll-my-20 truncate outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line md:max-w-54"
+    className={cx('min-w-0 scroll-my-20 truncate  md:max-w-54', ROW_LINK)}
   >
     <code className="text-xs font-medium">{license.license_key}</code>
   </Link>

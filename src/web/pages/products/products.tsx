@@ -4,11 +4,12 @@ import { Package, Plus } from 'lucide-react';
 import { type Product, productsQuery } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
+import { cx } from '../../ui/cx.ts';
 import { MoreRows } from '../../ui/more.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
-import { Table, Td, Th, Tr } from '../../ui/table.tsx';
+import { ROW_LINK, Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CreateProduct } from './create-product.tsx';
 import { draftOf, summarize } from './terms.ts';
@@ -29,7 +30,7 @@ const Row = ({ product }: { product: Product }) => (
       <Link
         to="/products/$code"
         params={{ code: product.code }}
-        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+        className={cx('block truncate font-medium', ROW_LINK)}
       >
         {product.name ?? product.code}
       </Link>

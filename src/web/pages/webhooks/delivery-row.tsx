@@ -4,7 +4,7 @@ import { plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Td, Th, Tr } from '../../ui/table.tsx';
+import { ROW_LINK, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NextAttempt } from './next-attempt.tsx';
 
@@ -73,7 +73,7 @@ export const DeliveryRow = ({ delivery, isNarrow, isOpen }: DeliveryRowProps) =>
         preload={false}
         id={delivery.id}
         aria-current={isOpen ? 'true' : undefined}
-        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+        className={cx('block truncate font-medium', ROW_LINK)}
       >
         {delivery.event}
       </Link>

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { Webhook } from '../../data/webhook-queries.ts';
 import { formatDate } from '../../lib/format.ts';
+import { cx } from '../../ui/cx.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { Td, Th, Tr } from '../../ui/table.tsx';
+import { ROW_LINK, Td, Th, Tr } from '../../ui/table.tsx';
 import { EventNames } from './events.tsx';
 import { HealthBadge, HealthReason } from './health.tsx';
 
@@ -25,7 +26,7 @@ export const WebhookRow = ({ webhook }: { webhook: Webhook }) => (
       <Link
         to="/webhooks/$id"
         params={{ id: webhook.id }}
-        className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-brass-line"
+        className={cx('block truncate font-medium', ROW_LINK)}
       >
         {webhook.url}
       </Link>
