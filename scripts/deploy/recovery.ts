@@ -45,7 +45,7 @@ export const unseal = (file: string, passphrase: string): Secrets => {
   }
 };
 
-/** Writes the file anew as a whole, so that one that is cut off leaves the one before, which may have the only copy of secrets. */
+/** Replaces the file in one step. A write that is cut off would otherwise destroy what may be the only copy of the secrets. */
 export const writeRecovery = (file: string, secrets: Secrets, passphrase: string): void => {
   writeFileSync(`${file}.new`, seal(secrets, passphrase), { mode: 0o600 });
   renameSync(`${file}.new`, file);

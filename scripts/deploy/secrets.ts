@@ -13,7 +13,7 @@ export const openRecovery = async ({ recoveryFile }: Target) => {
   return { passphrase, secrets: unseal(recoveryFile, passphrase) };
 };
 
-/** Stops the deployment if it would make secrets anew on which what the database has depends. */
+/** Stops the deployment rather than make new secrets for a database that has accounts, whose API keys depend on the old ones. */
 export const refuseToMake = ({ recoveryFile }: Target, names: string[], hasAccounts: boolean): void => {
   // Nothing that is stored depends on this one.
   const lost = names.filter((name) => name !== 'OPERATOR_TOKEN');

@@ -21,9 +21,8 @@ import {
   releasedSeat,
   renewedSeat,
   type Seat,
-  type SeatChange,
   type SeatCounts,
-  type SeatRefusal,
+  type SeatMove,
   takenSeat,
 } from './seats.ts';
 
@@ -50,18 +49,14 @@ export interface Situation {
   nowMs: number;
 }
 
-type MovedSeat = Exclude<SeatChange['action'], SeatRefusal>;
-
 /** What becomes of a machine. `action` is what the license's history and an event say about it. */
-export type MachineChange =
-  | {
-      /** `add` adds a machine of an import that holds no seat any more. */
-      kind: 'take' | 'add';
-      machine: NewMachine;
-      action: MovedSeat | null;
-    }
-  /** `see` renews nothing, and only notes that the machine was seen. */
-  | { kind: 'renew' | 'see' | 'release'; machine: Machine; action: MovedSeat | null };
+export type MachineChange = { action: SeatMove | null } &
+  /** `add` adds a machine of an import that holds no seat any more. */
+  (
+    | { kind: 'take' | 'add'; machine: NewMachine }
+    /** `see` renews nothing, and only notes that the machine was seen. */
+    | { kind: 'renew' | 'see' | 'release'; machine: Machine }
+  );
 
 export interface Judgment<Code = VerdictCode> {
   code: Code;

@@ -142,13 +142,14 @@ export type SeatActor = 'application' | 'seller';
 /** Why a machine found no seat, by the verdict's code. */
 export const REFUSALS = ['no_seat', 'transfer_limit'] as const;
 export type SeatRefusal = (typeof REFUSALS)[number];
+export type SeatMove = 'taken' | 'released';
 
 export interface SeatChange {
   /** Counts the changes of a license. */
   seq: number;
   atMs: number;
   /** A refusal changes no seat. It is noted at most once an hour for each license. */
-  action: 'taken' | 'released' | SeatRefusal;
+  action: SeatMove | SeatRefusal;
   actor: SeatActor;
   /** Empty if the machine was refused. */
   activationId: string;
