@@ -64,6 +64,8 @@ export const FEATURES = [
   'transfer',
   'erasure',
   'billing',
+  'stores',
+  'purchases',
   'webhooks',
   'activations',
   'tokens',
