@@ -181,7 +181,10 @@ export const seatChangeBody = z
         '`refused` is a machine that found no seat. It is noted at most once an hour, and only the last time for each machine.',
     }),
     at: z.iso.datetime(),
-    by: z.enum(['application', 'seller']).meta({ description: 'Who made the call: an application, or you.' }),
+    by: z.enum(['application', 'seller']).meta({
+      description:
+        'Who made the call: an application, or you, in the dashboard or with an API key of full scope.',
+    }),
     activation_id: z.string().nullable().meta({ description: 'Null for `refused`.' }),
     fingerprint: z.string(),
     name: z.string().nullable(),

@@ -9,6 +9,7 @@ import { type ChangeableField, type ColumnOf, columnOf } from '../shared/rules/l
 import type { StoredLicenseStatus } from '../shared/rules/licenses.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
 import { licenseEvent, type WebhookEvent } from '../shared/text/events.ts';
+import { idTimeMs } from '../shared/text/ids.ts';
 import { HISTORY_FIELDS, type historyBody, type historyEntryBody } from './schemas.ts';
 
 type Entry = z.infer<typeof historyEntryBody>;
@@ -104,6 +105,11 @@ export const changeEvent = (
   );
 };
 
+const importOf = (id: string | null): Pick<Entry, 'import_id' | 'imported_at'> => ({
+  import_id: id,
+  imported_at: id === null ? null : isoTime(idTimeMs(id)),
+});
+
 /** Derives the action from the fields that differ. Early rows of version 0.1 also hold fields that kept their value. */
 export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
   const changes = HISTORY_FIELDS.filter((field) => differ(before[field], after[field])).map((field) => ({
@@ -118,7 +124,7 @@ export const toHistoryEntry = ({ at, before, after }: Change): Entry => {
     changes,
     by: after.by ?? null,
     reason: after.reason ?? null,
-    import_id: after.import_id ?? null,
+    ...importOf(after.import_id ?? null),
   };
 };
 
@@ -159,7 +165,7 @@ export const listHistory = async (
     changes: [],
     by: null,
     reason: null,
-    import_id: license.importId,
+    ...importOf(license.importId),
   };
   return { data: [...entries, created], next_cursor: null };
 };

@@ -189,6 +189,9 @@ export const historyEntryBody = z
     import_id: z.string().nullable().meta({
       description: 'The id of the entry in the audit log, if an import has made the change.',
     }),
+    imported_at: z.iso.datetime().nullable().meta({
+      description: 'When the import ran, which may be long after `created`. Null without `import_id`.',
+    }),
   })
   .meta({ id: 'LicenseHistoryEntry' });
 

@@ -71,6 +71,7 @@ test('the history lists every change of a license, newest first, and ends with i
       by: entry.action === 'created' ? null : by,
       reason: null,
       import_id: null,
+      imported_at: null,
     })),
     next_cursor: null,
   });
@@ -96,6 +97,7 @@ test('calls that change nothing add no history entry: no-op patches, refused cal
     by: null,
     reason: null,
     import_id: null,
+    imported_at: null,
   };
   expect(await historyOf(ada, license)).toEqual({ data: [created], next_cursor: null });
 });
@@ -226,6 +228,7 @@ test('history rows that hold every field, as early ones of version 0.1, are retu
     by: null,
     reason: null,
     import_id: null,
+    imported_at: null,
   });
 });
 

@@ -66,8 +66,8 @@ export const withReason = (reason: string) => (reason.trim() === '' ? {} : { rea
 export const suspendLicense = (id: string, reason: string) =>
   changeLicense(id, () => call(licenseApi.suspend.$post({ param: { id }, json: withReason(reason) })));
 
-export const reinstateLicense = (id: string) =>
-  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id }, json: {} })));
+export const reinstateLicense = (id: string, reason: string) =>
+  changeLicense(id, () => call(licenseApi.reinstate.$post({ param: { id }, json: withReason(reason) })));
 
 export const revokeLicense = (id: string, reason: string) =>
   changeLicense(id, () => call(licenseApi.revoke.$post({ param: { id }, json: withReason(reason) })));

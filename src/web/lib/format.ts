@@ -49,3 +49,5 @@ export const plural = (count: number, one: string, many = `${one}s`): string =>
 
 /** Returns the short name of an endpoint, for places where its URL is too long. */
 export const hostOf = (url: string): string => new URL(url).hostname;
+
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

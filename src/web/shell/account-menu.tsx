@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import { OWN_PLAN } from '../../shared/rules/plans.ts';
 import { accountQuery } from '../data/queries.ts';
+import { capitalize } from '../lib/format.ts';
 import { chooseTheme, useTheme } from '../lib/theme.ts';
 import { Menu, MenuChoices, MenuItem, MenuSeparator } from '../ui/menu.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -39,7 +40,7 @@ export const AccountMenu = ({ onGo }: { onGo?: (() => void) | undefined }) => {
           <>
             <span className="block truncate text-sm font-medium">{account.name ?? account.email}</span>
             <span className="block truncate text-xs text-muted">
-              {account.name || account.plan === OWN_PLAN ? account.email : `${account.plan} plan`}
+              {account.name || account.plan === OWN_PLAN ? account.email : `${capitalize(account.plan)} plan`}
             </span>
           </>
         ) : (

@@ -20,13 +20,17 @@ const fieldsOf = (form: HTMLFormElement): Field[] =>
       !isSecret(element),
   );
 
-const isBox = (field: Field): field is HTMLInputElement => field.type === 'checkbox';
+const isBox = (field: Field): field is HTMLInputElement =>
+  field.type === 'checkbox' || field.type === 'radio';
+/** Boxes of one name differ in their values. */
+const keyOf = (field: Field) => (isBox(field) ? `${field.name}=${field.value}` : field.name);
 const valueOf = (field: Field) => (isBox(field) ? `${field.checked}` : field.value);
 
 /** Sets a field as if somebody had typed the text, which React notices. */
 const setValue = (field: Field, value: string) => {
   if (valueOf(field) === value) return;
-  if (isBox(field)) return field.click();
+  // Choosing another radio button clears this one.
+  if (isBox(field)) return field.type === 'radio' && value === 'false' ? undefined : field.click();
   const isSelect = field instanceof HTMLSelectElement;
   if (isSelect && ![...field.options].some((option) => option.value === value)) return;
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')?.set?.call(field, value);
@@ -38,7 +42,7 @@ const PASSES = 3;
 
 const restore = async (form: HTMLFormElement, values: DraftValues) => {
   for (let pass = 0; pass < PASSES; pass++) {
-    for (const field of fieldsOf(form)) setValue(field, values[field.name] ?? valueOf(field));
+    for (const field of fieldsOf(form)) setValue(field, values[keyOf(field)] ?? valueOf(field));
     await new Promise((resolve) => setTimeout(resolve));
   }
 };
@@ -95,7 +99,7 @@ const openDraft = (name: string, onDrop: () => void): Draft => {
       writeDraft(
         accountId,
         name,
-        Object.fromEntries(fieldsOf(form).map((field) => [field.name, valueOf(field)])),
+        Object.fromEntries(fieldsOf(form).map((field) => [keyOf(field), valueOf(field)])),
       ),
     drop: () => {
       if (signedInAccountId() !== accountId) return;

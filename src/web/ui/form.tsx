@@ -12,6 +12,7 @@ import {
   useState,
 } from 'react';
 import { ApiError } from '../data/error.ts';
+import { capitalize } from '../lib/format.ts';
 import { cx } from './cx.ts';
 import { type Draft, useDrafting } from './draft.tsx';
 import { FormError } from './notice.tsx';
@@ -21,8 +22,6 @@ const Errors = createContext<FieldErrors>({});
 
 /** Returns the error of a custom field, for fields other than the components below. */
 export const useFieldError = (name: string): string | undefined => use(Errors)[name];
-
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Splits an API error into the errors of the form's fields and the rest, which is shown below the buttons. */
 const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors; rest: unknown } => {

@@ -1,5 +1,6 @@
 import { ChevronDown, Plus, Trash2 } from 'lucide-react';
 import { type ComponentProps, useRef } from 'react';
+import { capitalize } from '../lib/format.ts';
 import { Button, IconButton } from './button.tsx';
 import { cx } from './cx.ts';
 import { useFieldError } from './form.tsx';
@@ -30,8 +31,6 @@ interface MapProps {
   /** Whether a row may take an inherited value away. */
   canRemove?: boolean;
 }
-
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const ValueCell = ({
   map,

@@ -81,6 +81,7 @@ test('says which licenses stay as they are, and lists those that failed', async 
   await box('Select all licenses shown').check();
   await bar().getByRole('button', { name: 'Reinstate' }).click();
   await page.getByText('4 licenses stay as they are: not suspended.').waitFor();
+  await page.getByLabel('Reason').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await bar().getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke 8 licenses' }).click();

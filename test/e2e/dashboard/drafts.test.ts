@@ -99,6 +99,28 @@ test('what is discarded doesn’t come back', async () => {
   expect(await drafts()).not.toContain('bob@example.com');
 });
 
+test('the forms of keys and webhooks come back as well, with what was chosen in them', async () => {
+  await openPage(page, '/keys?create=true');
+  await page.getByLabel('Name', { exact: true }).fill('Build server');
+  await page.getByLabel('Verify licenses only').check();
+  await page.reload();
+  await restored().waitFor();
+  await expect.poll(() => page.getByLabel('Verify licenses only').isChecked()).toBe(true);
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Build server');
+  await openPage(page, '/webhooks?create=true');
+  await page.getByLabel('URL').fill('https://example.com/hooks');
+  await page.getByLabel('Selected events').check();
+  await page.getByLabel('license.created', { exact: true }).check();
+  await page.reload();
+  await restored().waitFor();
+  const chosen = () => page.getByRole('checkbox', { checked: true }).count();
+  await expect.poll(() => page.getByLabel('license.created', { exact: true }).isChecked()).toBe(true);
+  expect([await chosen(), await page.getByLabel('URL').inputValue()]).toEqual([
+    1,
+    'https://example.com/hooks',
+  ]);
+});
+
 test('signing out leaves no draft in any tab', async () => {
   const other = await context.newPage();
   for (const tab of [page, other]) {

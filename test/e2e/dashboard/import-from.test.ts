@@ -71,8 +71,8 @@ test('recognizes Gumroad’s sales, finds the product, and says all that is wron
   expect(await page.getByLabel('Format').inputValue()).toBe('gumroad');
   expect(await page.getByLabel('Orrery PRO, 3 rows').inputValue()).toBe('orrery-pro');
   const failed = await rows('Failed rows');
-  expect(failed[0]).toMatch(/^5 .*customer_email: .*license_key: /);
-  expect(failed[1]).toMatch(/^6 product: is not a product/);
+  expect(failed[0]).toMatch(/^5 .*Customer email: .*License key: /);
+  expect(failed[1]).toMatch(/^6 Product: is not a product/);
   expect(failed.join()).not.toContain('Invalid Request');
   expect(await page.getByText('1 row left out, because it has no license key.').count()).toBe(1);
   expect(await axeViolations(page)).toEqual([]);
@@ -197,7 +197,7 @@ test('recognizes Keygen’s licenses, and gives back those that fail', async () 
   await page.getByLabel('prod-1, 2 rows').selectOption('orrery-pro');
   await expect.poll(() => figure('Created')).toBe('1');
   expect(await rows('Failed rows')).toEqual([
-    expect.stringMatching(/^2 license_key: /),
+    expect.stringMatching(/^2 License key: /),
     expect.stringMatching(/^3 expiry: “soon” isn’t a date/),
   ]);
   const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed rows' }));

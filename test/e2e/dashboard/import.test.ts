@@ -58,8 +58,8 @@ test('a dry run of every part shows what would happen, and changes nothing', asy
   expect(await axeViolations(page)).toEqual([]);
   const failed = page.getByRole('table', { name: 'Failed rows' }).locator('tbody tr');
   expect(await failed.allInnerTexts()).toEqual([
-    expect.stringMatching(/^20\s.*expires_at/s),
-    expect.stringMatching(/^21\s.*license_key/s),
+    expect.stringMatching(/^20\s.*Expires at: /s),
+    expect.stringMatching(/^21\s.*License key: /s),
   ]);
   expect((await service.get('/api/dashboard', { authorization: `Bearer ${ada.token}` })).body).toMatchObject({
     licenses: { total: 1 },
@@ -71,8 +71,8 @@ test('the failed lines come back as a file, and can be imported when they are co
   const [header, ...rows] = text.split('\n');
   expect([name, header]).toEqual(['licenses.failed.csv', `${HEADER},error`]);
   expect(rows).toEqual([
-    expect.stringMatching(/^IMPORT-bad-date,Nobody,tomorrow,1,"?expires_at: /),
-    expect.stringMatching(/^no,Short,2099-01-01,1,"?license_key: /),
+    expect.stringMatching(/^IMPORT-bad-date,Nobody,tomorrow,1,"?Expires at: /),
+    expect.stringMatching(/^no,Short,2099-01-01,1,"?License key: /),
     '',
   ]);
 });

@@ -116,7 +116,9 @@ test('an offline file can be downloaded, and its seat is only released after a s
   await page.getByText('Seat released').first().waitFor();
   await expect.poll(() => machines().filter({ hasText: 'machine-d' }).count()).toBe(0);
   const entries = page.getByRole('list', { name: 'History' }).getByRole('listitem');
-  await expect.poll(() => entries.first().textContent()).toMatch(/^Seat released.*machine-d, by you$/);
+  await expect
+    .poll(() => entries.first().textContent())
+    .toMatch(/^Seat released.*machine-d, by you or with an API key$/);
   expect(await entries.nth(1).textContent()).not.toContain('Seat released');
   expect(await entries.last().textContent()).toContain('Created');
   expect(await entries.allTextContents()).toContainEqual(

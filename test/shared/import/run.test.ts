@@ -120,10 +120,13 @@ test('a dry run takes it that earlier parts have created their licenses', async 
 test('says all that the service has said, and notices an answer that was cut off', () => {
   const details = [
     { path: 'license_key', message: 'must have at least 8 characters' },
-    { path: 'product', message: 'is not a product.' },
+    { path: 'product', message: 'is not a product. Did you mean orrery_pro?' },
+    { path: 'metadata.order_no', message: 'is too long' },
+    { path: 'terms.max_activations', message: 'can’t be combined with expires_at' },
   ];
   expect(reasonOf({ error: { code: 'invalid_request', message: 'Invalid Request', details } })).toBe(
-    'license_key: must have at least 8 characters; product: is not a product.',
+    'License key: must have at least 8 characters; Product: is not a product. Did you mean orrery_pro?; Metadata order_no: is too long; ' +
+      'Terms max activations: can’t be combined with expires at',
   );
   expect(reasonOf({ error: { code: 'limit', message: 'Too many.' } })).toBe('Too many.');
   const line = { line: 1, result: 'created' };

@@ -1,4 +1,5 @@
 import { type Fields, openCopies, openDryRun } from '../import-lines.ts';
+import { LICENSE_FIELDS } from '../license-fields.ts';
 import { MAX_LINE_LENGTH, MAX_PART_LENGTH, MAX_PART_LINES } from '../transfer-limits.ts';
 import type { RowOutcome } from './reading.ts';
 import type { SourceRow } from './rows.ts';
@@ -59,13 +60,30 @@ export interface ImportProgress {
   length: number;
 }
 
-/** Says all that the service has said about a line. */
+/** Fields of a line that a license doesn't have. */
+const LINE_FIELDS = ['duration_days', 'activated_at', 'last_seen_at', 'lease_until'];
+const FIELD_NAMES = new RegExp(
+  String.raw`\b(${[...Object.keys(LICENSE_FIELDS), ...LINE_FIELDS].filter((name) => name.includes('_')).join('|')})\b`,
+  'g',
+);
+const inWords = (name: string) => name.replaceAll('_', ' ');
+
+/** Entries of the metadata keep the names that somebody has given them. */
+const sayField = (path: string) => {
+  const [field = '', ...entry] = path.split('.');
+  const words = [inWords(field), ...(field === 'metadata' ? entry : entry.map(inWords))].join(' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** Says all that the service has said about a line, with the names of fields as people say them. */
 export const reasonOf = ({ error }: Pick<LineAnswer, 'error'>): string => {
   if (!error) return 'The line failed.';
   const { message, details = [] } = error;
   return details.length === 0
     ? message
-    : details.map((detail) => `${detail.path}: ${detail.message}`).join('; ');
+    : details
+        .map((detail) => `${sayField(detail.path)}: ${detail.message.replaceAll(FIELD_NAMES, inWords)}`)
+        .join('; ');
 };
 
 interface Part {

@@ -21,7 +21,11 @@ export const CustomerLicenseRow = ({ license }: { license: LicenseBody }) => (
   <Tr className="relative">
     <Td className="w-2/5 max-w-0 max-md:w-full">
       <span className="flex items-center gap-1">
-        <Link to="/licenses/$id" params={{ id: license.id }} className={cx('min-w-0 truncate', ROW_LINK)}>
+        <Link
+          to="/licenses/$id"
+          params={{ id: license.id }}
+          className={cx('min-w-0 truncate max-md:whitespace-normal', ROW_LINK)}
+        >
           <code className="text-xs font-medium">{license.license_key}</code>
         </Link>
         <span className="relative z-10">

@@ -6,6 +6,7 @@ import { createApiKey } from '../../data/mutations.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Choice, ChoiceGroup, Form, TextArea, TextField } from '../../ui/form.tsx';
 
 /** Returns the end of the chosen day in the browser's time zone. */
@@ -26,7 +27,7 @@ const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; 
     });
   };
   return (
-    <Form write={create} onSend={send}>
+    <Form write={create} onSend={send} draft={useDraft()}>
       <TextField
         label="Name"
         name="name"
@@ -101,7 +102,9 @@ export const CreateKey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
           </DialogActions>
         </div>
       ) : (
-        <CreateForm onCreated={setCreated} onClose={close} />
+        <Drafted name="create-key">
+          <CreateForm onCreated={setCreated} onClose={close} />
+        </Drafted>
       )}
     </Dialog>
   );

@@ -8,7 +8,7 @@ import { plural } from '../../lib/format.ts';
 
 export type BulkAction = Transition | 'extend' | 'product';
 
-/** What the licenses get, and why they are suspended or revoked. */
+/** What the licenses get, and why they are suspended, reinstated, or revoked. */
 export interface NewValue {
   expiry?: { duration_days: number } | { expires_at: string | null };
   product?: string | null;
@@ -93,7 +93,6 @@ export const sendAction = (
   const param = { id: license.id };
   if (action === 'product') return setProduct(license, product);
   if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry }));
-  if (action === 'reinstate') return call(licenseApi.reinstate.$post({ param, json: {} }));
   return call(licenseApi[action].$post({ param, json: withReason(reason) }));
 };
 

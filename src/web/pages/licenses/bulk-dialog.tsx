@@ -42,7 +42,7 @@ const Confirmation = ({
 }) => {
   const text = ACTION_TEXTS[action];
   const [product, setProduct] = useState('');
-  const hasReason = action === 'suspend' || action === 'revoke';
+  const hasReason = action !== 'extend' && action !== 'product';
   const valueOf = (values: Record<string, string>): NewValue => {
     if (action === 'product') return { product: product || null };
     return action === 'extend' ? { expiry: readExpiry(values) } : { reason: values['reason'] ?? '' };

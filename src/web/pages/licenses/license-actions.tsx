@@ -1,17 +1,16 @@
-import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { canChangeExpiry, nextStatus } from '../../../shared/rules/licenses.ts';
 import { reinstateLicense, revokeLicense, suspendLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { showToast, showError } from '../../ui/toast.tsx';
+import { showToast } from '../../ui/toast.tsx';
 import { EditLicense } from './edit-license.tsx';
 import { MoreActions } from './more-actions.tsx';
 import { ReasonField } from './reason-field.tsx';
 import { RenewLicense } from './renew-license.tsx';
 
-type Open = 'edit' | 'renew' | 'suspend' | 'revoke';
+type Open = 'edit' | 'renew' | 'suspend' | 'reinstate' | 'revoke';
 
 /** A license that never expires needs no renewal, and an expired license needs no suspension. */
 const actionsOf = ({ status, expires_at }: LicenseBody) => {
@@ -24,28 +23,10 @@ const actionsOf = ({ status, expires_at }: LicenseBody) => {
   };
 };
 
-/** One button for both, so that it keeps the focus when its action changes. */
-const SuspendOrReinstate = ({ license, onSuspend }: { license: LicenseBody; onSuspend: () => void }) => {
-  const reinstate = useMutation({
-    ...reinstateLicense(license.id),
-    onSuccess: () => showToast('License reinstated'),
-    onError: showError,
-  });
-  const isSuspended = license.status === 'suspended';
-  return (
-    <Button
-      size="sm"
-      isBusy={reinstate.isPending}
-      onClick={isSuspended ? () => reinstate.mutate() : onSuspend}
-    >
-      {isSuspended ? 'Reinstate' : 'Suspend'}
-    </Button>
-  );
-};
-
 export const LicenseActions = ({ license }: { license: LicenseBody }) => {
   const [open, setOpen] = useState<Open | null>(null);
   const actions = actionsOf(license);
+  const isSuspended = license.status === 'suspended';
   const [reason, setReason] = useState('');
   const close = () => {
     setOpen(null);
@@ -65,7 +46,10 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         </Button>
       )}
       {actions.suspendOrReinstate && (
-        <SuspendOrReinstate license={license} onSuspend={() => setOpen('suspend')} />
+        // One button for both, so that it keeps the focus when its action changes.
+        <Button size="sm" onClick={() => setOpen(isSuspended ? 'reinstate' : 'suspend')}>
+          {isSuspended ? 'Reinstate' : 'Suspend'}
+        </Button>
       )}
       {actions.revoke && (
         <Button ref={revokeButton} size="sm" variant="danger-outline" onClick={() => setOpen('revoke')}>
@@ -87,6 +71,20 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         <p>
           Verify calls return that <code className="text-ink break-all">{license.license_key}</code> isn’t
           valid. You can reinstate it at any time.
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'reinstate'}
+        onClose={close}
+        title="Reinstate this license?"
+        action="Reinstate license"
+        field={field}
+        write={reinstateLicense(license.id, reason)}
+        onDone={() => showToast('License reinstated')}
+      >
+        <p>
+          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> is valid
+          again.
         </p>
       </Confirm>
       <Confirm

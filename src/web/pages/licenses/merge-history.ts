@@ -1,4 +1,5 @@
 import type { LicenseChange, SeatChangeBody } from '../../data/queries.ts';
+import { formatDate } from '../../lib/format.ts';
 import type { ActorNames } from './actor-names.ts';
 import { ACTION_LABELS, describeChanges } from './history-text.ts';
 
@@ -26,12 +27,18 @@ export const titleOf = ({ action, by, import_id }: LicenseChange, nameOf: ActorN
   ].join(' ');
 };
 
+/** What an import creates keeps the time at which it was created elsewhere. */
+const describeImport = ({ at, imported_at }: LicenseChange): string[] =>
+  imported_at === null || imported_at.slice(0, 10) === at.slice(0, 10)
+    ? []
+    : [`Imported on ${formatDate(imported_at.slice(0, 10))}`];
+
 const toEntry = (change: LicenseChange, nameOf: ActorNames): HistoryEntry => ({
   key: `${change.at} ${change.action}`,
   at: change.at,
   action: change.action,
   title: titleOf(change, nameOf),
-  lines: describeChanges(change),
+  lines: [...describeImport(change), ...describeChanges(change)],
 });
 
 const SEAT_TITLES: Record<SeatChangeBody['action'], string> = {
@@ -45,7 +52,7 @@ export const REFUSAL_TEXTS: Record<NonNullable<SeatChangeBody['reason']>, string
   transfer_limit: 'too many machines in 30 days',
 };
 
-const BY = { application: 'by an application', seller: 'by you' } as const;
+const BY = { application: 'by an application', seller: 'by you or with an API key' } as const;
 
 const toSeatEntry = (change: SeatChangeBody): HistoryEntry => {
   const { at, action, by, name, fingerprint, reason } = change;

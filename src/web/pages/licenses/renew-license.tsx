@@ -4,6 +4,7 @@ import { renewLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -34,7 +35,11 @@ const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => 
       ),
   });
   return (
-    <Form write={renew} onSend={(values) => renew.mutate(readExpiry(values), { onSuccess: onClose })}>
+    <Form
+      write={renew}
+      onSend={(values) => renew.mutate(readExpiry(values), { onSuccess: onClose })}
+      draft={useDraft()}
+    >
       <ExpiryField
         label="New expiry"
         choices={CHOICES}
@@ -65,6 +70,8 @@ export const RenewLicense = ({
   onClose: () => void;
 }) => (
   <Dialog isOpen={isOpen} onClose={onClose} title="Renew license" hint={<CurrentExpiry license={license} />}>
-    <RenewForm license={license} onClose={onClose} />
+    <Drafted name={`renew-license.${license.id}`}>
+      <RenewForm license={license} onClose={onClose} />
+    </Drafted>
   </Dialog>
 );

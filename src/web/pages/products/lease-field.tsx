@@ -1,7 +1,6 @@
+import { capitalize } from '../../lib/format.ts';
 import { SelectField, TextField } from '../../ui/form.tsx';
 import { LEASE_UNITS, splitLease } from './lease.ts';
-
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A time in a unit that people use. `readLease` reads it as seconds. */
 export const LeaseField = ({
@@ -19,7 +18,7 @@ export const LeaseField = ({
 }) => {
   const { amount, unit } = seconds === null ? { amount: '', unit: 'hours' } : splitLease(seconds);
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_8rem] gap-2">
+    <div className="relative">
       <TextField
         label={label}
         name={name}
@@ -29,15 +28,18 @@ export const LeaseField = ({
         placeholder={placeholder}
         defaultValue={amount}
         hint={hint}
-        className="nums"
+        className="nums max-w-[calc(100%-8.5rem)]"
       />
-      <SelectField label="Unit" name={`${name}.unit`} defaultValue={unit}>
-        {Object.keys(LEASE_UNITS).map((name) => (
-          <option key={name} value={name}>
-            {capitalize(name)}
-          </option>
-        ))}
-      </SelectField>
+      {/* Beside the number, so that its hint has the width of both. */}
+      <div className="absolute top-0 right-0 w-32">
+        <SelectField label="Unit" name={`${name}.unit`} defaultValue={unit}>
+          {Object.keys(LEASE_UNITS).map((name) => (
+            <option key={name} value={name}>
+              {capitalize(name)}
+            </option>
+          ))}
+        </SelectField>
+      </div>
     </div>
   );
 };

@@ -30,7 +30,7 @@ const Row = ({ product }: { product: Product }) => (
       <Link
         to="/products/$code"
         params={{ code: product.code }}
-        className={cx('block truncate font-medium', ROW_LINK)}
+        className={cx('block truncate font-medium max-sm:whitespace-normal', ROW_LINK)}
       >
         {product.name ?? product.code}
       </Link>

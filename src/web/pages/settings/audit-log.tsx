@@ -10,6 +10,7 @@ import {
   auditLogQuery,
   sessionsQuery,
 } from '../../data/settings-queries.ts';
+import { capitalize } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -51,8 +52,6 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'webhook.replay': 'Missed events sent',
   'subscription.cancel': 'Subscription canceled',
 };
-
-const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Describes an action in words, for example as "API key created". */
 const actionText = (action: AuditAction): string => {

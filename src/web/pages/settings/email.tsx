@@ -7,6 +7,7 @@ import { StateBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { FormError } from '../../ui/notice.tsx';
 import { MailPreview, useHasMail } from '../sign-in/mail-preview.tsx';
@@ -16,7 +17,7 @@ const ChangeForm = ({ onChanged, onClose }: { onChanged: () => void; onClose: ()
   const send = ({ email = '', current_password = '' }: Record<string, string>) =>
     change.mutate({ email, current_password }, { onSuccess: onClose });
   return (
-    <Form write={change} onSend={send}>
+    <Form write={change} onSend={send} draft={useDraft()}>
       <TextField
         label="New email address"
         name="email"
@@ -98,7 +99,9 @@ export const EmailCard = ({ account }: { account: Account }) => {
         title="Change email address"
         hint="The new address gets an email with a link. It takes effect when you open that link."
       >
-        <ChangeForm onChanged={() => setSent(false)} onClose={() => setChanging(false)} />
+        <Drafted name="change-email">
+          <ChangeForm onChanged={() => setSent(false)} onClose={() => setChanging(false)} />
+        </Drafted>
       </Dialog>
     </Card>
   );

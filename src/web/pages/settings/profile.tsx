@@ -5,6 +5,7 @@ import { editAccount } from '../../data/access-mutations.ts';
 import { type Account, accountQuery } from '../../data/queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -18,6 +19,7 @@ const NameForm = ({ account }: { account: Account }) => {
   return (
     <Form
       write={edit}
+      draft={useDraft()}
       onSend={({ name = '' }) => edit.mutate({ name: name.trim() === '' ? null : name })}
       className="max-w-md px-5 pb-5"
     >
@@ -58,10 +60,12 @@ const RegionCard = ({ account }: { account: Account }) => (
 
 const Cards = ({ account }: { account: Account }) => (
   <>
-    <Card>
-      <CardHeader title="Profile" />
-      <NameForm account={account} />
-    </Card>
+    <Drafted name="profile">
+      <Card>
+        <CardHeader title="Profile" />
+        <NameForm account={account} />
+      </Card>
+    </Drafted>
     <EmailCard account={account} />
     <EmailTopicsCard account={account} />
     <RegionCard account={account} />

@@ -5,6 +5,7 @@ import type { RevealedWebhook } from '../../data/webhook-queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { chosenEvents, EventChoice } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
@@ -22,7 +23,7 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
     add.mutate({ url: url.trim(), ...(description?.trim() && { description }), ...(events && { events }) });
   };
   return (
-    <Form write={add} onSend={send}>
+    <Form write={add} onSend={send} draft={useDraft()}>
       <UrlField />
       <DescriptionField />
       <EventChoice />
@@ -59,7 +60,13 @@ export const AddWebhook = ({ isOpen, onClose }: { isOpen: boolean; onClose: () =
       title={added ? 'Webhook added' : 'Add webhook'}
       hint={added && 'Use this signing secret to verify requests. You can reveal it again at any time.'}
     >
-      {added ? <Added webhook={added} onClose={close} /> : <AddForm onAdded={setAdded} onClose={close} />}
+      {added ? (
+        <Added webhook={added} onClose={close} />
+      ) : (
+        <Drafted name="add-webhook">
+          <AddForm onAdded={setAdded} onClose={close} />
+        </Drafted>
+      )}
     </Dialog>
   );
 };

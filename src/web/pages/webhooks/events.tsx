@@ -58,7 +58,7 @@ export const EventChoice = ({ events = NAMES }: Partial<Pick<Webhook, 'events'>>
         checked={!isSelecting}
         onChange={() => setSelecting(false)}
         label="All events"
-        hint="Includes events that are added in the future"
+        hint="Includes events that are added in the future."
       />
       <Choice
         type="radio"

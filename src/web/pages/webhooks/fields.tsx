@@ -8,7 +8,7 @@ export const UrlField = ({ value }: { value?: string }) => (
     type="url"
     defaultValue={value}
     placeholder="https://example.com/hooks/latchkey"
-    hint="A public HTTPS URL that accepts POST requests"
+    hint="A public HTTPS URL that accepts POST requests."
     autoComplete="off"
     spellCheck={false}
     maxLength={MAX_URL_LENGTH}

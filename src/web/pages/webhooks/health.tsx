@@ -28,7 +28,7 @@ export const HealthReason = ({ disabled_reason: reason, failing_since: since }: 
   if (reason) return REASONS[reason];
   return since ? (
     <>
-      Failing since <Time at={since} />
+      First failed <Time at={since} />
     </>
   ) : null;
 };

@@ -8,6 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
@@ -27,7 +28,7 @@ const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
   return (
     <Card aria-label="Settings">
       <CardHeader title="Settings" hint="Changes apply to all future attempts, including retries." />
-      <Form write={edit} onSend={send} className="px-5 pt-1 pb-5">
+      <Form write={edit} onSend={send} draft={useDraft()} className="px-5 pt-1 pb-5">
         <UrlField value={webhook.url} />
         <DescriptionField value={webhook.description} />
         <EventChoice events={webhook.events} />
@@ -43,7 +44,11 @@ const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
 
 const Settings = ({ webhook }: { webhook: Webhook }) => (
   <div className="grid items-start gap-5 lg:grid-cols-2">
-    <EndpointCard webhook={webhook} />
+    <div>
+      <Drafted name={`webhook.${webhook.id}`}>
+        <EndpointCard webhook={webhook} />
+      </Drafted>
+    </div>
     <SecretCard id={webhook.id} />
   </div>
 );
