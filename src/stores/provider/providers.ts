@@ -1,5 +1,7 @@
 import type { StoreProviderName } from '../../shared/rules/stores.ts';
 import { generic } from './generic.ts';
+import { lemonsqueezy } from './lemonsqueezy.ts';
+import { paddle } from './paddle.ts';
 import type { StoreProvider } from './provider.ts';
 
-export const PROVIDERS: Record<StoreProviderName, StoreProvider> = { generic };
+export const PROVIDERS: Record<StoreProviderName, StoreProvider> = { paddle, lemonsqueezy, generic };

@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import {
+  buyerOf,
+  id,
+  optionalEmail,
+  optionalId,
+  optionalName,
+  optionalTime,
+  said,
+  time,
+  type StoreTold,
+} from './parts.ts';
+
+// What the objects of Paddle Billing say. Each has the time of its last change, which decides between two copies.
+
+const minorUnits = z.string().max(30).transform(Number).pipe(z.number());
+
+const transaction = z.object({
+  id,
+  status: z.string(),
+  customer_id: optionalId,
+  subscription_id: optionalId,
+  invoice_number: optionalId,
+  currency_code: z.string().max(10).nullish(),
+  billing_period: z.object({ ends_at: time }).nullish(),
+  items: z
+    .array(
+      z.object({
+        price: z.object({ id, product_id: optionalId }),
+        quantity: z.number(),
+      }),
+    )
+    .max(200),
+  details: z.object({ totals: z.object({ total: minorUnits }) }).nullish(),
+  created_at: time,
+  updated_at: time,
+  billed_at: optionalTime,
+});
+
+const PAID = new Set(['paid', 'completed']);
+
+const subscriptionOf = (subscriptionId: string | undefined): { with?: Thing[] } =>
+  subscriptionId === undefined ? {} : { with: [`subscription/${subscriptionId}`] };
+
+const transactionFacts = (data: unknown): StoreTold => {
+  const sent = transaction.parse(data);
+  const about = {
+    about: `transaction/${sent.id}` as Thing,
+    ...subscriptionOf(sent.subscription_id),
+    atMs: sent.billed_at ?? sent.created_at,
+    version: sent.updated_at,
+  };
+  if (sent.status === 'past_due') return { facts: [{ kind: 'past_due', ...about }] };
+  if (!PAID.has(sent.status)) return { facts: [] };
+  const lines = sent.items.map(({ price, quantity }) => ({
+    refs: [price.id, ...(price.product_id === undefined ? [] : [price.product_id])],
+    quantity,
+  }));
+  return {
+    facts: [
+      {
+        kind: 'paid',
+        ...about,
+        number: sent.invoice_number ?? sent.id,
+        ...buyerOf(undefined, undefined, sent.customer_id),
+        lines: lines.filter(({ quantity }) => quantity > 0),
+        ...said({ amount: sent.details?.totals.total, currency: sent.currency_code }),
+        ...(sent.billing_period && { covers: { untilMs: sent.billing_period.ends_at } }),
+      },
+    ],
+    // A transaction names its customer, and not the address.
+    ...(sent.customer_id !== undefined && { asks: [`customer/${sent.customer_id}`] }),
+  };
+};
+
+const adjustment = z.object({
+  id,
+  action: z.string(),
+  transaction_id: id,
+  subscription_id: optionalId,
+  status: z.string(),
+  type: z.string().nullish(),
+  totals: z.object({ total: minorUnits }),
+  created_at: time,
+  updated_at: optionalTime,
+});
+
+const adjustmentFacts = (data: unknown): StoreTold => {
+  const sent = adjustment.parse(data);
+  const of: Thing = `transaction/${sent.transaction_id}`;
+  const common = { of, ...subscriptionOf(sent.subscription_id), atMs: sent.created_at };
+  const isReversed = sent.status === 'reversed';
+  // One that waits for Paddle's approval, or was rejected, has given nothing back.
+  if (sent.status !== 'approved' && !isReversed) return { facts: [] };
+  if (sent.action === 'refund') {
+    const amount = sent.type === 'full' ? null : sent.totals.total;
+    const version = sent.updated_at ?? sent.created_at;
+    const about: Thing = `refund/${sent.id}`;
+    return { facts: [{ kind: 'refunded', about, ...common, version, amount: isReversed ? 0 : amount }] };
+  }
+  // Both name the transaction only, so the dispute is known by it.
+  const about: Thing = `dispute/${sent.transaction_id}`;
+  if (sent.action === 'chargeback' && !isReversed)
+    return { facts: [{ kind: 'disputed', about, ...common, state: 'open' }] };
+  if (sent.action === 'chargeback_reverse')
+    return { facts: [{ kind: 'disputed', about, ...common, state: 'won' }] };
+  return { facts: [] };
+};
+
+const subscription = z.object({
+  id,
+  status: z.string(),
+  transaction_id: optionalId,
+  canceled_at: optionalTime,
+  updated_at: time,
+});
+
+const subscriptionFacts = (data: unknown): StoreTold => {
+  const sent = subscription.parse(data);
+  const about = { about: `subscription/${sent.id}` as Thing };
+  const facts: StoreFact[] = [];
+  if (sent.transaction_id !== undefined)
+    facts.push({ kind: 'linked', ...about, with: [`transaction/${sent.transaction_id}`] });
+  if (sent.status === 'past_due')
+    facts.push({ kind: 'past_due', ...about, atMs: sent.updated_at, version: sent.updated_at });
+  if (sent.status === 'canceled')
+    facts.push({ kind: 'ended', ...about, ...said({ atMs: sent.canceled_at }) });
+  return { facts };
+};
+
+const customer = z.object({ id, email: optionalEmail, name: optionalName, updated_at: optionalTime });
+
+const customerFacts = (data: unknown): StoreTold => {
+  const { id: customerId, email, name, updated_at: version } = customer.parse(data);
+  if (email === undefined) return { facts: [] };
+  return { facts: [{ kind: 'buyer', about: `customer/${customerId}`, email, ...said({ name, version }) }] };
+};
+
+const READERS: Record<string, (data: unknown) => StoreTold> = {
+  transaction: transactionFacts,
+  adjustment: adjustmentFacts,
+  subscription: subscriptionFacts,
+  customer: customerFacts,
+};
+
+/** Returns what an object says, by what the event's type is about. Throws for one that isn't as documented. */
+export const toPaddleFacts = (eventType: string, data: unknown): StoreTold =>
+  READERS[eventType.split('.')[0] ?? '']?.(data) ?? { facts: [] };
