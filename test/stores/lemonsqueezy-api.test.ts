@@ -36,7 +36,7 @@ test('Lemon Squeezy’s lists find what never came, with the refunds of the last
     'refunded order/2',
     'paid invoice/9',
     'ordered subscription/5',
-    'joined subscription/5',
+    'joined first-payment/5',
     'renews subscription/5',
   ]);
   expect(calls[0]?.headers).toEqual({ authorization: 'Bearer key', accept: 'application/vnd.api+json' });

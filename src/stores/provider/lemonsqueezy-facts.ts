@@ -128,7 +128,8 @@ const subscriptionFacts = (subscriptionId: string, attributes: unknown): StoreTo
       ...linesOf(sent.variant_id, sent.product_id, sent.first_subscription_item?.quantity),
     },
   ];
-  if (orders.length > 0) facts.push({ kind: 'joined', ...about, as: [...orders, firstOf(subscriptionId)] });
+  if (orders.length > 0)
+    facts.push({ kind: 'joined', ...about, about: firstOf(subscriptionId), with: [about.about], as: orders });
   const untilMs = renewalOf(sent);
   if (untilMs !== undefined) facts.push({ kind: 'renews', ...about, untilMs });
   if (sent.status === 'past_due' || sent.status === 'unpaid')
@@ -159,10 +160,8 @@ const invoiceFacts = (invoiceId: string, attributes: unknown): StoreTold => {
     ...said({ currency: sent.currency }),
     covers: { renewalAfterMs: sent.created_at + EARLY_MS },
   };
-  // What is given back of the first payment comes with its order, so a part of it would count twice.
-  const refunds = isFirst && sent.status !== 'refunded' ? [] : refundOf(about, sent, more);
   return {
-    facts: [paid, ...refunds],
+    facts: [paid, ...refundOf(about, sent, more)],
     // After a change in the middle of a period, the old renewal is still the first one that is known.
     ...(sent.billing_reason === 'updated' && { asks: [`invoice/${invoiceId}`] }),
   };

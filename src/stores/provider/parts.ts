@@ -40,7 +40,10 @@ export const optionalTime = z
   .transform((text, issues) => (text ? toMs(text, issues) : undefined));
 
 /** An address that nobody can write to is as good as none. */
-export const optionalEmail = z.unknown().transform((value) => email.safeParse(value).data);
+export const optionalEmail = z
+  .unknown()
+  .optional()
+  .transform((value) => email.safeParse(value).data);
 
 export const optionalName = z
   .string()

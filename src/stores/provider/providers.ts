@@ -1,7 +1,8 @@
 import type { StoreProviderName } from '../../shared/rules/stores.ts';
 import { generic } from './generic.ts';
+import { gumroad } from './gumroad.ts';
 import { lemonsqueezy } from './lemonsqueezy.ts';
 import { paddle } from './paddle.ts';
 import type { StoreProvider } from './provider.ts';
 
-export const PROVIDERS: Record<StoreProviderName, StoreProvider> = { paddle, lemonsqueezy, generic };
+export const PROVIDERS: Record<StoreProviderName, StoreProvider> = { paddle, lemonsqueezy, gumroad, generic };
