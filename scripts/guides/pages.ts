@@ -31,7 +31,15 @@ const LISTED: [group: string, files: string[]][] = [
     ],
   ],
   ['Sell', ['docs/checkout.md', 'docs/trials.md', 'docs/license-keys.md', 'docs/webhooks.md', 'docs/faq.md']],
-  ['Stores', ['docs/stores/paddle.md', 'docs/stores/lemonsqueezy.md', 'docs/stores/gumroad.md']],
+  [
+    'Stores',
+    [
+      'docs/stores/paddle.md',
+      'docs/stores/lemonsqueezy.md',
+      'docs/stores/polar.md',
+      'docs/stores/gumroad.md',
+    ],
+  ],
   [
     'Look up',
     [

@@ -3,6 +3,13 @@ import { generic } from './generic.ts';
 import { gumroad } from './gumroad.ts';
 import { lemonsqueezy } from './lemonsqueezy.ts';
 import { paddle } from './paddle.ts';
+import { polar } from './polar.ts';
 import type { StoreProvider } from './provider.ts';
 
-export const PROVIDERS: Record<StoreProviderName, StoreProvider> = { paddle, lemonsqueezy, gumroad, generic };
+export const PROVIDERS: Record<StoreProviderName, StoreProvider> = {
+  paddle,
+  lemonsqueezy,
+  polar,
+  gumroad,
+  generic,
+};
