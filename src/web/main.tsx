@@ -7,6 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { setSessionLostListener } from './data/client.ts';
 import { queryClient } from './data/query-client.ts';
 import { followOtherTabs, loseSession, signedInAccountId } from './data/session.ts';
+import { correctLanguage, reloadAfterDeployment } from './lib/loading.ts';
 import { router } from './router.tsx';
 import './styles.css';
 import { Toasts } from './ui/toast.tsx';
@@ -18,12 +19,8 @@ setSessionLostListener(() => {
   void router.navigate({ to: '/login', search: { next: href, lost: true }, replace: true });
 });
 followOtherTabs();
-
-// After a deployment, the files that this page imports no longer exist.
-addEventListener('vite:preloadError', (event) => {
-  event.preventDefault();
-  location.reload();
-});
+reloadAfterDeployment();
+correctLanguage();
 
 // Dialogs and forms aren't part of the first script.
 const ProofPrompt = lazy(async () => ({ default: (await import('./ui/proof-prompt.tsx')).ProofPrompt }));

@@ -57,7 +57,6 @@ test('the copied curl snippet verifies a license, and the page marks the step as
 });
 
 test('the machine of the snippet appears, with a link to its license', async () => {
-  await page.getByRole('button', { name: 'Verify a license' }).click();
   await page.getByText('Machine My first machine took a seat').waitFor();
   const link = page.getByRole('link', { name: 'See it on the license’s page' });
   expect(await link.getAttribute('href')).toMatch(/^\/licenses\/lic_/);
@@ -161,4 +160,31 @@ test('the home region moves from a dialog, and the page follows the move', async
 
 test('the page logs no errors to the console', () => {
   expect(consoleErrors).toEqual([]);
+});
+
+const visitHome = async (script: string) => {
+  const opened = await visitAs(ada);
+  let loads = 0;
+  opened.page.on('load', () => loads++);
+  await opened.context.addInitScript(script);
+  await opened.page.goto('/');
+  return { ...opened, countLoads: () => loads };
+};
+
+test('the chart is there in a browser that names its language as the system does', async () => {
+  const posix = await visitHome(
+    `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true })`,
+  );
+  await posix.page.locator('canvas').waitFor();
+  expect([posix.countLoads(), posix.consoleErrors]).toEqual([1, []]);
+});
+
+test('a script that fails reloads the page once, and then says so', async () => {
+  const broken = await visitHome('');
+  await broken.page.route('**/usage-chart-*.js', (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: 'throw new Error("broken")' }),
+  );
+  await broken.page.goto('/');
+  await broken.page.getByRole('heading', { name: 'This page could not be shown' }).waitFor();
+  expect(broken.countLoads()).toBe(3);
 });

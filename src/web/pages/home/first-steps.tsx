@@ -112,7 +112,7 @@ const STEP_BODIES: Record<Step['id'], (props: BodyProps) => ReactNode> = {
   create_api_key: ({ setApiKey }) => <FirstKey onCreated={setApiKey} />,
   create_license: () => <FirstLicense />,
   verify_license: ({ completed, apiKey, setApiKey, keepOpen }) => (
-    <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onRun={keepOpen} />
+    <FirstVerify completed={completed} apiKey={apiKey} onRevealed={setApiKey} onShown={keepOpen} />
   ),
   add_webhook: () => (
     <>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Eye, Play } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import { callAsApplication } from '../../data/license-mutations.ts';
 import { createApiKey } from '../../data/mutations.ts';
 import { fetchFullApiKey, apiKeysQuery, isActiveKey, onboardingQuery } from '../../data/queries.ts';
@@ -35,13 +35,16 @@ export const FirstVerify = ({
   completed,
   apiKey,
   onRevealed,
-  onRun,
+  onShown,
 }: {
   completed: number;
   apiKey: string | null;
   onRevealed: (apiKey: string) => void;
-  onRun: () => void;
+  /** Keeps the step open once it is done, so that the machine appears, wherever it was activated. */
+  onShown: () => void;
 }) => {
+  const shown = useEffectEvent(onShown);
+  useEffect(() => shown(), []);
   const [language, setLanguage] = useState<Language>('application');
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
@@ -100,7 +103,6 @@ export const FirstVerify = ({
         disabled={!data}
         onClick={() => {
           if (!data) return;
-          onRun();
           run.mutate({ call: 'activate', apiKey: readFullKey, licenseKey: data.license_key, ...BROWSER });
         }}
       >
