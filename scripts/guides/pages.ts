@@ -38,6 +38,8 @@ const LISTED: [group: string, files: string[]][] = [
       'docs/stores/lemonsqueezy.md',
       'docs/stores/polar.md',
       'docs/stores/gumroad.md',
+      'docs/stores/fastspring.md',
+      'docs/stores/woocommerce.md',
     ],
   ],
   [

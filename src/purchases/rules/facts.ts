@@ -54,9 +54,10 @@ export interface Paid extends About, OrderDetails {
   currency?: string;
   /**
    * What the payment covers: to the end of a period, or to the first renewal after a time, which a fact `renews` tells. Without
-   * it, the payment is for no period.
+   * it, the payment is for no period. `orNone` is of a store whose orders don't say whether a subscription began with them: while
+   * no renewal is known, such a payment is for no period either.
    */
-  covers?: { untilMs: number } | { renewalAfterMs: number };
+  covers?: { untilMs: number } | { renewalAfterMs: number; orNone?: true };
 }
 
 /** Two names of one payment, for a store whose payments and invoices don't name each other. */

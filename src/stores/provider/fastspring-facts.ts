@@ -1,0 +1,203 @@
+import * as z from 'zod';
+import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import { addMonths, DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
+import {
+  account,
+  accountRef,
+  charge,
+  contact,
+  order,
+  returned,
+  springEvent,
+  subscription,
+} from './fastspring-objects.ts';
+import { buyerOf, id, said, type StoreTold } from './parts.ts';
+
+// What FastSpring's events say.
+
+type Subscription = z.output<typeof subscription>;
+
+/** In hundredths, which add up exactly. */
+const toHundredths = (amount: number) => Math.round(amount * 100);
+
+/** Marks what is told of an order that isn't live, which is a test. */
+const marked = (told: StoreTold, live: boolean | null | undefined): StoreTold =>
+  live === false ? { ...told, facts: told.facts.map((fact) => ({ ...fact, isTest: true as const })) } : told;
+
+const nameOf = (person: z.output<typeof contact> | null | undefined) =>
+  [person?.first, person?.last].filter((part) => part !== undefined).join(' ') || undefined;
+
+const buyer = (owner: z.output<typeof accountRef>, person?: z.output<typeof contact> | null) => {
+  const known = typeof owner === 'object' ? owner : null;
+  const ref = typeof owner === 'string' ? owner : known?.id;
+  return buyerOf(person?.email ?? known?.contact?.email, nameOf(person ?? known?.contact), ref);
+};
+
+const MONTHS: Record<string, number> = { month: 1, year: 12 };
+const DAYS: Record<string, number> = { day: 1, week: 7 };
+
+/** Returns when the period began that ends with a renewal, which is the renewal before it. */
+const renewalBefore = ({ next, begin, intervalUnit, intervalLength }: Subscription): number | null => {
+  if (!next || !begin) return null;
+  const length = intervalLength ?? 1;
+  const months = MONTHS[intervalUnit ?? ''];
+  const days = DAYS[intervalUnit ?? ''];
+  const ms =
+    months !== undefined
+      ? addMonths(next, -months * length)
+      : days === undefined
+        ? 0
+        : next - days * length * DAY_MS;
+  return ms > begin ? ms : null;
+};
+
+/** An end that is planned is the end of the last period, and nothing is due anymore. */
+const renewalsOf = (sent: Subscription): StoreFact[] => {
+  const about: Thing = `subscription/${sent.id}`;
+  const isFailing = sent.state === 'overdue';
+  const dates = isFailing ? [] : [renewalBefore(sent), sent.next ?? sent.end];
+  return dates
+    .filter((untilMs) => typeof untilMs === 'number')
+    .map((untilMs) => ({ kind: 'renews', about, untilMs }));
+};
+
+const subscriptionFacts = (sent: Subscription, type: string, createdMs: number | undefined): StoreTold => {
+  const about = { about: `subscription/${sent.id}` as Thing };
+  const version = sent.changed ?? createdMs;
+  const facts: StoreFact[] = [
+    {
+      kind: 'ordered',
+      ...about,
+      ...said({ version }),
+      ...(sent.initialOrderId !== undefined && { with: [`order/${sent.initialOrderId}`] }),
+      ...buyer(sent.account),
+      ...(typeof sent.product === 'string' && {
+        lines: [{ refs: [sent.product], quantity: Math.max(1, sent.quantity ?? 1) }],
+      }),
+    },
+    ...renewalsOf(sent),
+  ];
+  if (
+    sent.state === 'overdue' ||
+    type === 'subscription.payment.overdue' ||
+    type === 'subscription.charge.failed'
+  )
+    facts.push({
+      kind: 'past_due',
+      ...about,
+      ...said({ atMs: sent.next ?? version, version: sent.next ?? version }),
+    });
+  if (sent.state === 'deactivated' || type === 'subscription.deactivated')
+    facts.push({ kind: 'ended', ...about });
+  return { facts };
+};
+
+/** A rebill may be made a moment before its date, and no period is shorter than a day. */
+const EARLY_MS = HOUR_MS;
+
+/** Two copies of an order differ in when it was last changed: the earliest is when it was bought. */
+const orderFacts = (sent: z.output<typeof order>): StoreTold => {
+  const subscriptions = sent.items.flatMap((item) => item.subscription ?? []);
+  const known = subscriptions.filter((item) => typeof item === 'object');
+  const owners = subscriptions.map(
+    (item): Thing => `subscription/${typeof item === 'object' ? item.id : item}`,
+  );
+  const details: StoreFact = {
+    kind: sent.completed === false ? 'ordered' : 'paid',
+    about: `order/${sent.id}`,
+    ...(owners.length > 0 && { with: owners }),
+    atMs: sent.changed,
+    version: -sent.changed,
+    ...said({ number: sent.reference, currency: sent.currency }),
+    ...(typeof sent.total === 'number' && { amount: toHundredths(sent.total) }),
+    ...buyer(sent.account, sent.customer),
+    lines: sent.items.map((item) => ({ refs: [item.product], quantity: Math.max(1, item.quantity ?? 1) })),
+    ...(owners.length > 0 && { covers: { renewalAfterMs: sent.changed + EARLY_MS } }),
+  };
+  return { facts: [details, ...known.flatMap(renewalsOf)] };
+};
+
+const chargeFacts = (sent: z.output<typeof charge>): StoreTold => {
+  if (sent.status && sent.status !== 'successful') return { facts: [] };
+  const known = typeof sent.subscription === 'object' ? sent.subscription : null;
+  const details = typeof sent.order === 'object' ? sent.order : null;
+  const owner: string = typeof sent.subscription === 'object' ? sent.subscription.id : sent.subscription;
+  const orderId: string = typeof sent.order === 'object' ? sent.order.id : sent.order;
+  const paid: StoreFact = {
+    kind: 'paid',
+    about: `order/${orderId}`,
+    with: [`subscription/${owner}`],
+    atMs: sent.timestamp,
+    ...said({ number: details?.reference, currency: sent.currency }),
+    ...(typeof sent.total === 'number' && { amount: toHundredths(sent.total) }),
+    ...buyer(sent.account ?? known?.account),
+    ...(typeof known?.product === 'string' && {
+      lines: [{ refs: [known.product], quantity: Math.max(1, known.quantity ?? 1) }],
+    }),
+    covers: { renewalAfterMs: sent.timestamp + EARLY_MS },
+  };
+  // Without the expansion, the end of the period is not in the event.
+  return known ? { facts: [paid, ...renewalsOf(known)] } : { facts: [paid], asks: [`subscription/${owner}`] };
+};
+
+const returnFacts = (sent: z.output<typeof returned>): StoreTold => {
+  const isAll = typeof sent.original.total === 'number' && sent.totalReturn >= sent.original.total;
+  const about = { about: `return/${sent.return}` as Thing, of: `order/${sent.original.order}` as Thing };
+  const atMs = sent.changed;
+  const amount = isAll ? null : toHundredths(sent.totalReturn);
+  return { facts: [{ kind: 'refunded', ...about, ...said({ atMs }), amount }] };
+};
+
+/** An object, or what the API has to be asked where there is only its id. */
+const orAsk = <Sent>(
+  data: unknown,
+  kind: string,
+  schema: z.ZodType<Sent>,
+  tell: (sent: Sent) => StoreTold,
+): StoreTold => {
+  const sent = schema.safeParse(data);
+  if (sent.success) return tell(sent.data);
+  const { data: bare } = z.union([id, z.object({ id }).transform((object) => object.id)]).safeParse(data);
+  const isBare = typeof data === 'string' || Object.keys(data ?? {}).length <= 2;
+  if (bare === undefined || !isBare) throw sent.error;
+  return { facts: [], asks: [`${kind}/${bare}`] };
+};
+
+const toFacts = (type: string, data: unknown, createdMs: number | undefined): StoreTold => {
+  switch (type) {
+    case 'order.completed':
+      return orAsk(data, 'order', order, (sent) => marked(orderFacts(sent), sent.live));
+    case 'subscription.charge.completed':
+      return chargeFacts(charge.parse(data));
+    case 'return.created':
+      return returnFacts(returned.parse(data));
+    default:
+      return type.startsWith('subscription.') && !type.endsWith('.reminder')
+        ? orAsk(data, 'subscription', subscription, (sent) =>
+            marked(subscriptionFacts(sent, type, createdMs), sent.live),
+          )
+        : { facts: [] };
+  }
+};
+
+/** Returns what one event says. Throws for one that isn't as documented. */
+export const toSpringFacts = ({ type, live, created, data }: z.output<typeof springEvent>): StoreTold =>
+  marked(toFacts(type, data, created), live);
+
+/** Returns what an object says that the API was asked for, by the kind of the ask. */
+export const toAskedFacts = (kind: string, data: unknown): StoreFact[] =>
+  toFacts(kind === 'order' ? 'order.completed' : 'subscription.asked', data, undefined).facts;
+
+/** Returns the account that an object names without its address. */
+export const accountOf = (data: unknown): string | undefined => {
+  const owner = z.object({ account: accountRef }).safeParse(data).data?.account;
+  return typeof owner === 'string' ? owner : undefined;
+};
+
+export const toAccountFacts = (data: unknown): StoreFact[] => {
+  const { id: ref, contact: person } = account.parse(data);
+  const email = person?.email;
+  return email === undefined
+    ? []
+    : [{ kind: 'buyer', about: `customer/${ref}`, email, ...said({ name: nameOf(person) }) }];
+};

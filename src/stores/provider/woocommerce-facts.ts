@@ -1,0 +1,169 @@
+import * as z from 'zod';
+import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import { HOUR_MS } from '../../shared/rules/dates.ts';
+import {
+  buyerOf,
+  id,
+  optionalEmail,
+  optionalId,
+  optionalName,
+  optionalTime,
+  said,
+  type StoreTold,
+} from './parts.ts';
+
+// What the orders of WooCommerce say, and the subscriptions of the extension WooCommerce Subscriptions. A body is the object as it
+// is now, so its last change decides between two copies.
+
+const decimal = z
+  .union([z.string().max(30), z.number()])
+  .transform(Number)
+  .pipe(z.number());
+
+const common = {
+  id,
+  status: z.string(),
+  number: optionalId,
+  customer_id: optionalId,
+  currency: z.string().max(10).nullish(),
+  billing: z.object({ email: optionalEmail, first_name: optionalName, last_name: optionalName }).nullish(),
+  line_items: z
+    .array(z.object({ product_id: optionalId, variation_id: optionalId, quantity: z.number().nullish() }))
+    .max(500),
+  date_created_gmt: optionalTime,
+  date_modified_gmt: optionalTime,
+};
+
+const order = z.object({
+  ...common,
+  total: decimal,
+  date_paid_gmt: optionalTime,
+  refunds: z
+    .array(z.object({ id, total: decimal }))
+    .max(500)
+    .nullish(),
+  meta_data: z
+    .array(z.object({ key: z.string(), value: z.unknown() }))
+    .max(2_000)
+    .nullish(),
+});
+
+const subscription = z.object({
+  ...common,
+  parent_id: optionalId,
+  next_payment_date_gmt: optionalTime,
+  end_date_gmt: optionalTime,
+});
+
+/** In hundredths, which add up exactly. */
+const toHundredths = (amount: number) => Math.round(Math.abs(amount) * 100);
+
+const detailsOf = (sent: z.output<typeof order> | z.output<typeof subscription>) => {
+  const { billing } = sent;
+  const name = [billing?.first_name, billing?.last_name].filter((part) => part !== undefined).join(' ');
+  return {
+    ...buyerOf(billing?.email, name || undefined, sent.customer_id),
+    lines: sent.line_items.map((item) => ({
+      refs: [item.variation_id, item.product_id].filter((ref) => ref !== undefined),
+      quantity: Math.max(1, item.quantity ?? 1),
+    })),
+  };
+};
+
+const PAID = new Set(['processing', 'completed', 'refunded']);
+/** What was paid and is none of these anymore was taken back. */
+const TAKEN_BACK = new Set(['refunded', 'cancelled', 'failed']);
+
+const metaOf = (sent: z.output<typeof order>, key: string): string | undefined => {
+  const value = sent.meta_data?.find((entry) => entry.key === key)?.value;
+  return optionalId.safeParse(value).data;
+};
+
+/** An order may be paid a moment before its subscription's date, and no period is shorter than a day. */
+const EARLY_MS = HOUR_MS;
+
+const orderFacts = (data: unknown): StoreTold => {
+  const sent = order.parse(data);
+  const about: Thing = `order/${sent.id}`;
+  const version = sent.date_modified_gmt ?? 0;
+  const renewed = metaOf(sent, '_subscription_renewal');
+  const isEarly = metaOf(sent, '_subscription_renewal_early') !== undefined;
+  const paidMs = sent.date_paid_gmt;
+  const atMs = paidMs ?? sent.date_created_gmt;
+  const details = {
+    about,
+    ...(renewed !== undefined && { with: [`subscription/${renewed}` as Thing] }),
+    ...said({ atMs, number: sent.number }),
+    ...detailsOf(sent),
+  };
+  const isPaid = PAID.has(sent.status) || (TAKEN_BACK.has(sent.status) && paidMs !== undefined);
+  if (!isPaid) return { facts: [{ kind: 'ordered', ...details, version }] };
+  const sum = (sent.refunds ?? []).reduce((total, { total: one }) => total + toHundredths(one), 0);
+  return {
+    facts: [
+      {
+        kind: 'paid',
+        ...details,
+        version,
+        amount: toHundredths(sent.total),
+        ...said({ currency: sent.currency }),
+        // An order doesn't say whether a subscription began with it.
+        covers: {
+          renewalAfterMs: (atMs ?? 0) + EARLY_MS,
+          ...(renewed === undefined && { orNone: true as const }),
+        },
+      },
+      // Also if nothing is given back: a refund can be deleted again.
+      { kind: 'refunded', about, of: about, version, amount: TAKEN_BACK.has(sent.status) ? null : sum },
+    ],
+    ...(isEarly && { asks: [`early/${renewed}/${sent.id}`] }),
+  };
+};
+
+/**
+ * Until when an order that was paid early pays: its subscription has been moved to the end of the next period. The earliest answer
+ * counts, since the subscription goes on.
+ */
+export const toEarlyRenewal = (data: unknown, untilMs: number): StoreFact[] =>
+  orderFacts(data).facts.map((fact) =>
+    fact.kind === 'paid'
+      ? { ...fact, covers: { untilMs }, version: Number.MAX_SAFE_INTEGER - (fact.version ?? 0) }
+      : fact,
+  );
+
+const OVER = new Set(['cancelled', 'expired', 'switched']);
+
+const subscriptionFacts = (data: unknown): StoreTold => {
+  const sent = subscription.parse(data);
+  const about = { about: `subscription/${sent.id}` as Thing };
+  const version = sent.date_modified_gmt ?? 0;
+  const facts: StoreFact[] = [
+    {
+      kind: 'ordered',
+      ...about,
+      version,
+      ...(sent.parent_id !== undefined && { with: [`order/${sent.parent_id}` as Thing] }),
+      ...detailsOf(sent),
+    },
+  ];
+  const untilMs =
+    sent.status === 'active'
+      ? (sent.next_payment_date_gmt ?? sent.end_date_gmt)
+      : sent.status === 'pending-cancel'
+        ? sent.end_date_gmt
+        : undefined;
+  if (untilMs !== undefined) facts.push({ kind: 'renews', ...about, untilMs });
+  if (sent.status === 'on-hold') facts.push({ kind: 'past_due', ...about, atMs: version, version });
+  if (OVER.has(sent.status)) facts.push({ kind: 'ended', ...about, ...said({ atMs: sent.end_date_gmt }) });
+  return { facts };
+};
+
+/** Returns what an object says, by the topic of its notification. Throws for one that isn't as documented. */
+export const toWooFacts = (topic: string, data: unknown): StoreTold => {
+  // A deleted order is no more than its id. It stays what it was.
+  if (topic.endsWith('.deleted')) return { facts: [] };
+  if (topic.startsWith('order.')) return orderFacts(data);
+  return topic.startsWith('subscription.') ? subscriptionFacts(data) : { facts: [] };
+};
+
+export const nextPayment = z.object({ next_payment_date_gmt: optionalTime });
