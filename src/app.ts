@@ -16,8 +16,10 @@ import { tidyPath } from './http/path.ts';
 import { createCachingRouter } from './http/router.ts';
 import { licenseRoutes } from './licenses/routes.ts';
 import { operatorRoutes } from './operators/routes.ts';
+import { portalLinkRoutes, portalRoutes, portalSettingsRoutes } from './portal/routes.ts';
 import { productRoutes } from './products/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
+import { selfServiceRoutes } from './self-service/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { signInRoutes } from './sign-in/routes.ts';
 import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
@@ -42,6 +44,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api', apiKeyRoutes)
   .route('/api', dashboardRoutes)
   .route('/api', billingRoutes)
+  .route('/api', portalSettingsRoutes)
   .route('/api/webhooks', webhookRoutes)
   .route('/api/events', eventRoutes)
   .route('/api', exportRoutes)
@@ -52,6 +55,9 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api/v1/customers', customerRoutes)
   .route('/api/v1/products', productRoutes)
   .route('/api/v1/jwks', tokenRoutes)
+  .route('/api/v1', portalLinkRoutes)
+  .route('/portal-api/:slug', portalRoutes)
+  .route('/portal-api/:slug', selfServiceRoutes)
   .route('/operator', operatorRoutes);
 
 export const app = routes.onError(onError);

@@ -30,7 +30,17 @@ const LISTED: [group: string, files: string[]][] = [
       'docs/moving.md',
     ],
   ],
-  ['Sell', ['docs/checkout.md', 'docs/trials.md', 'docs/license-keys.md', 'docs/webhooks.md', 'docs/faq.md']],
+  [
+    'Sell',
+    [
+      'docs/checkout.md',
+      'docs/portal.md',
+      'docs/trials.md',
+      'docs/license-keys.md',
+      'docs/webhooks.md',
+      'docs/faq.md',
+    ],
+  ],
   [
     'Stores',
     [

@@ -48,6 +48,7 @@ const ORDER = [
   'Products',
   'Webhooks',
   'API keys',
+  'Portal',
   'Account',
   'Billing',
   'Dashboard',
@@ -61,6 +62,8 @@ const ABOUT: Record<(typeof ORDER)[number], string> = {
   Products: 'What is sold, and what its licenses allow.',
   Webhooks: 'Where events are sent. [Webhooks](/docs/webhooks) has the events and how to check a signature.',
   'API keys': 'The keys by which applications and servers call.',
+  Portal:
+    'The page on which your customers help themselves. [What your customer sees](/docs/portal) explains it.',
   Account: 'Signing in, and the account itself.',
   Billing: 'The plan of the account, where the service sells plans. [Billing](/docs/billing) explains it.',
   Dashboard: 'What the dashboard shows.',

@@ -122,6 +122,25 @@ const API_KEYS: ExampleRequest[] = [
   { operation: 'deleteApiKey', path: ['{key}'] },
 ];
 
+const PORTAL: ExampleRequest[] = [
+  { operation: 'getPortal' },
+  {
+    operation: 'putPortal',
+    body: {
+      enabled: true,
+      slug: 'orrery-software',
+      name: 'Orrery Software',
+      accent_color: '#2563eb',
+      support_url: 'https://example.com/help',
+      allow: { rotate_key: true },
+    },
+  },
+  {
+    operation: 'createPortalSession',
+    body: { license_id: '{license}', return_url: 'https://example.com/settings' },
+  },
+];
+
 const bySession = (requests: ExampleRequest[]) =>
   requests.map((request): ExampleRequest => ({ ...request, bySession: true }));
 
@@ -176,6 +195,7 @@ export const REQUESTS: ExampleRequest[] = [
   ...PRODUCTS,
   ...WEBHOOKS,
   ...API_KEYS,
+  ...PORTAL,
   ...ACCOUNT,
   ...BILLING,
   ...DASHBOARD,

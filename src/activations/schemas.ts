@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Machine, REFUSALS, type SeatChange } from '../gate/rules/seats.ts';
+import { type Machine, REFUSALS, SEAT_ACTORS, type SeatChange } from '../gate/rules/seats.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
 import { MAX_OFFLINE_DAYS, MIN_LEASE_SECONDS } from '../shared/rules/terms.ts';
@@ -181,9 +181,9 @@ export const seatChangeBody = z
         '`refused` is a machine that found no seat. It is noted at most once an hour, and only the last time for each machine.',
     }),
     at: z.iso.datetime(),
-    by: z.enum(['application', 'seller']).meta({
+    by: z.enum(SEAT_ACTORS).meta({
       description:
-        'Who made the call: an application, or you, in the dashboard or with an API key of full scope.',
+        'Who made the call: an application, you, in the dashboard or with an API key of full scope, or the customer in the portal.',
     }),
     activation_id: z.string().nullable().meta({ description: 'Null for `refused`.' }),
     fingerprint: z.string(),

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { audited } from '../audit/audited.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseRow } from '../db/schema.ts';
+import type { SellingActor } from '../gate/rules/seats.ts';
 import type { FileVerdict } from '../gate/rules/seller.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -15,6 +16,9 @@ import { requireSigningKeys, sign } from './answer.ts';
 import { type offlineTokenInput, toActivation, toSeatChangeBody } from './schemas.ts';
 
 // What a seller does with the seats of a license, which the account's gate stores.
+
+/** A customer does so in the portal. */
+const actorOf = ({ actor }: Ctx): SellingActor => (actor.kind === 'customer' ? 'customer' : 'seller');
 
 const unavailable = () => new AppError('unavailable');
 
@@ -39,12 +43,15 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
   const { licenseKey } = await findLicense(ctx, licenseId);
   const release = async (isTrial: boolean) => {
     const gate = gateOf(ctx.env, ctx.accountId);
-    const result = await gate.releaseActivation(licenseKey, id, force, isTrial);
+    const result = await gate.releaseActivation(licenseKey, id, force, isTrial, actorOf(ctx));
     if (!result) throw unavailable();
     if (result === 'not_found') throw new AppError('activation_not_found');
     if (result === 'held_by_file') {
       throw new AppError('invalid_transition', {
-        message: 'An offline file holds this seat until the file ends. To free it anyway, add ?force=true.',
+        message:
+          actorOf(ctx) === 'customer'
+            ? 'An offline file holds this seat until the file ends.'
+            : 'An offline file holds this seat until the file ends. To free it anyway, add ?force=true.',
       });
     }
   };
@@ -80,7 +87,7 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   const fingerprint = input.fingerprint ?? undefined;
   const request = { licenseKey: license.licenseKey, fingerprint, days: input.days ?? undefined };
   const issue = async (isTrial: boolean) => {
-    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isTrial);
+    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isTrial, actorOf(ctx));
     if (!issued) throw unavailable();
     if (issued.refused !== null) throw toRefusal(issued.refused, license);
     return issued;

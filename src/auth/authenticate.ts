@@ -15,6 +15,7 @@ import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { askGate, gateOf, rememberEpoch } from '../shared/objects/address.ts';
 import type { PresentedKey, KeyScope } from '../shared/rules/api-keys.ts';
+import { isSameOrigin } from './same-origin.ts';
 import { readSessionToken } from './session-cookie.ts';
 
 /** Created only once, because capturing a stack trace would dominate the cost of rejecting an invalid key. */
@@ -55,17 +56,6 @@ export const admitKey = async (
   }
   c.set('rate', admission.rate);
   return null;
-};
-
-/**
- * Whether the request comes from our own pages. Browsers send the origin or site of the page. A request without either
- * header comes from a client that chose to send the cookie.
- */
-const isSameOrigin = (c: Context<AppEnv>): boolean => {
-  const origin = c.req.header('origin');
-  if (origin !== undefined) return origin === new URL(c.req.url).origin;
-  const site = c.req.header('sec-fetch-site');
-  return site === undefined || site === 'same-origin' || site === 'none';
 };
 
 /**

@@ -9,4 +9,5 @@ export * from './schema/erasures.ts';
 export * from './schema/feed.ts';
 export * from './schema/identity.ts';
 export * from './schema/licenses.ts';
+export * from './schema/portal.ts';
 export * from './schema/products.ts';

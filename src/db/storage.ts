@@ -44,7 +44,7 @@ export const storeMachineBytes = async (
 
 /** Whether limits apply. The service itself and operators act on an account beyond its limits. */
 export const isBounded = ({ actor }: Pick<Ctx, 'actor'>): boolean =>
-  actor.kind === 'session' || actor.kind === 'api_key';
+  actor.kind !== 'operator' && actor.kind !== 'system';
 
 /** The error to throw for one of D1: `storage_limit_reached` if the column was null, and otherwise the error itself. */
 export const orStorageLimit = (

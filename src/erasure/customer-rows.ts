@@ -13,6 +13,7 @@ import {
   updateHistory,
   updateLicenses,
 } from './license-statements.ts';
+import { erasePortalRows } from './portal-rows.ts';
 import { scrubLicense } from './scrub-license.ts';
 import { scrubSellerTexts } from './seller-texts.ts';
 
@@ -123,6 +124,8 @@ export const eraseCustomerRows = async (
   }
   for await (const ids of findNamed(ctx, email, position, spend))
     count += await scrubAll(ctx, ids, person, spend);
+  spend(3);
+  await erasePortalRows(ctx, email);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
   await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
   return count;

@@ -1,11 +1,20 @@
 import type { Context } from 'hono';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
+import type { PortalRow, PortalSessionRow } from '../db/schema.ts';
 import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import type { RateState } from '../shared/rules/rate.ts';
 import { clientAddress } from './client-ip.ts';
+
+/** A seller's portal that is on, with the session of the customer who makes the call. */
+interface OpenPortal {
+  row: PortalRow;
+  /** Whether the seller has proved no address yet, so that the portal sends few emails. */
+  isUnverified: boolean;
+  customer: PortalSessionRow | null;
+}
 
 export interface AppEnv {
   Bindings: Env;
@@ -14,6 +23,8 @@ export interface AppEnv {
     ctx: Ctx;
     key: PresentedKey;
     sessionHash: string;
+    /** The portal of the path, and who is signed in to it. */
+    portal: OpenPortal;
     /** Of the session: until when its holder counts as having proved who they are. */
     provedUntilMs: number;
     errorCode: ErrorCode;

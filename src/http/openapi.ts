@@ -28,6 +28,7 @@ export interface EndpointDocs extends Inputs {
     | 'Licenses'
     | 'Applications'
     | 'Products'
+    | 'Portal'
     | 'Account'
     | 'API keys'
     | 'Webhooks'

@@ -35,6 +35,7 @@ const withSecurity = (policy: string, others: Record<string, string> = {}) => {
 const BY_PREFIX = Object.entries({
   // Most API responses name secrets or personal data. A route that answers neither sets its own caching.
   '/api/': withSecurity(NOTHING_LOADS, { 'Cache-Control': 'no-store' }),
+  '/portal-api/': withSecurity(NOTHING_LOADS, { 'Cache-Control': 'no-store' }),
   '/checkout/': withSecurity(
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'",
   ),

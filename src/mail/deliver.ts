@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
+import type { Sender } from './letter.ts';
 import { renderMail } from './render.ts';
 
 /** Returns what sends email, or null if the service can't. Both the binding and a sender are needed. */
@@ -21,11 +22,17 @@ const envelopeAddress = (email: string): string => {
 };
 
 /** Sends an email without a limit. */
-export const deliver = async (env: Env, to: string, content: MailContent): Promise<void> => {
+export const deliver = async (
+  env: Env,
+  to: string,
+  content: MailContent,
+  from: Sender = { name: 'Latchkey', replyTo: null },
+): Promise<void> => {
   const sender = senderOf(env);
   await sender?.binding.send({
-    from: { name: 'Latchkey', email: sender.mailFrom },
+    from: { name: from.name, email: sender.mailFrom },
     to: envelopeAddress(to),
+    ...(from.replyTo !== null && { replyTo: envelopeAddress(from.replyTo) }),
     ...renderMail(content),
   });
 };

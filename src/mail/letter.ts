@@ -8,6 +8,13 @@ export interface Letter<Kind extends MailKind = MailKind> {
   accountId: string;
   /** Whether the account has caused the email before it has proven an address. */
   isUnverified: boolean;
+  /** Whom an email to a customer comes from: a seller, and where answers go. Without it, the service. */
+  sender?: Sender;
+}
+
+export interface Sender {
+  name: string;
+  replyTo: string | null;
 }
 
 /** A letter to the account's own address. */

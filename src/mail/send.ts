@@ -30,7 +30,7 @@ export const sendMail = async (
   const isSent = await attempt(async () => {
     if (!(await isWithinLimits(env, letter))) return false;
     await prepare?.();
-    await deliver(env, letter.to, letter.content);
+    await deliver(env, letter.to, letter.content, letter.sender);
     return true;
   });
   if (isSent || letter.content.kind !== 'notice') return true;

@@ -10,6 +10,7 @@ import { eraseUnverified } from '../erasure/unverified.ts';
 import { wakeErasures } from '../erasure/wake.ts';
 import { sendExpiryEvents } from '../licenses/expiry-events.ts';
 import { sendHeldNotices } from '../mail/held.ts';
+import { finishEmailChanges } from '../self-service/change-email.ts';
 import { logError } from '../shared/text/log.ts';
 import { copyDueUsers } from '../users/copy.ts';
 
@@ -27,6 +28,7 @@ const WORK = [
   pruneAuditLog,
   measureStorage,
   sendExpiryEvents,
+  finishEmailChanges,
 ];
 
 /** A failure is only logged, because the next run continues. */

@@ -11,6 +11,7 @@ const ONE_PAGE = z.never();
 /** What names a row of each section. */
 const KEYS: Record<SectionName, z.ZodType<(string | number)[]>> = {
   account: ONE_PAGE,
+  portal: ONE_PAGE,
   products: ID,
   licenses: ID,
   payments: ID,

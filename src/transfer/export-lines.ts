@@ -7,12 +7,14 @@ import type {
   licenseChanges,
   LicenseRow,
   PaymentRow,
+  PortalRow,
   ProductRow,
   SubscriptionRow,
 } from '../db/schema.ts';
 import type { Machine, SeatChange } from '../gate/rules/seats.ts';
 import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';
+import { toPortal } from '../portal/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
@@ -32,6 +34,12 @@ export const toAccountLine = (row: Parameters<typeof toAccount>[0], subscription
     muted_emails: row.mutedEmails,
     subscriptions: subscriptions.map(toSubscription),
   });
+
+/** An account that has never set its portal has no line for it. */
+export const toPortalLine = (row: PortalRow) => {
+  const { url: _, ...settings } = toPortal(row, '');
+  return line('portal', settings);
+};
 
 export const toProductLine = (row: ProductRow) => line('product', toProduct(row));
 export const toLicenseLine = (row: LicenseRow) => line('license', toLicense(row));

@@ -14,6 +14,7 @@ import {
   products,
   subscriptions,
 } from '../db/schema.ts';
+import { getPortal } from '../portal/settings.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';
 import {
@@ -24,6 +25,7 @@ import {
   toChangeLine,
   toLicenseLine,
   toPaymentLine,
+  toPortalLine,
   toProductLine,
   toSeatChangeLine,
   toWebhookLine,
@@ -129,6 +131,10 @@ const auditLines = (databaseOfSection: (ctx: Ctx) => Parameters<typeof readRows>
 /** What an export has, in its order. A cursor names the section in which it continues. */
 export const SECTIONS = {
   account,
+  portal: onePage(async (ctx) => {
+    const portal = await getPortal(ctx);
+    return portal.updatedAt === 0 ? [] : [toPortalLine(portal)];
+  }),
   products: table(
     { table: products, key: [products.code] },
     ({ code }) => [code],

@@ -14,6 +14,7 @@ import { createWebhookInput } from '../webhooks/schemas.ts';
 
 const EXPORT_TYPES = [
   'account',
+  'portal',
   'product',
   'license',
   'activation',

@@ -146,3 +146,33 @@ export const providerLimits = (accountId: string): Limit[] => [hourly('payment-p
 export const forgotPasswordLimits = (ip: string): Limit[] => [hourly('forgot-ip', ip)];
 
 export const resetPasswordLimits = (ip: string): Limit[] => [hourly('reset-ip', ip)];
+
+export const portalSettingsLimits = (accountId: string): Limit[] => [hourly('portal-settings', accountId)];
+
+/** What a stranger can have sent to an address in any seller's portal. More would say the same again. */
+export const portalMailLimits = (email: string): Limit[] => [hourly('portal-mail', email, 3)];
+
+/** The emails that an address of the network asks for, known or not. */
+export const portalSignInLimits = (ip: string): Limit[] => [hourly('portal-sign-in-ip', ip)];
+
+/** Codes for license keys, which somebody who knows neither would guess. The link by email is no guess, so nobody is locked out. */
+export const portalCodeLimits = (ip: string, licenseKey: string): Limit[] => [
+  failures('portal-code-ip', ip, 20),
+  { ...failures('portal-code-key', licenseKey, 30), windowMs: DAY_MS },
+];
+
+/** What a customer changes of a license by themselves. */
+export const portalChangeLimits = (change: 'rotate' | 'file' | 'release', licenseId: string): Limit[] => [
+  {
+    name: `portal-${change}`,
+    subject: licenseId,
+    counts: 'all',
+    attempts: change === 'rotate' ? 5 : 20,
+    windowMs: DAY_MS,
+  },
+];
+
+/** The changes of address that a customer asks for. Each mails two addresses. */
+export const portalEmailLimits = (accountId: string, email: string): Limit[] => [
+  hourly('portal-change-email', `${accountId} ${email}`, 3),
+];

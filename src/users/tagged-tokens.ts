@@ -7,7 +7,7 @@ import { randomBase62, toBase62 } from '../shared/crypto/random.ts';
 // A token is prefix + secret + tag, all letters and digits. The tag is an HMAC of the rest, so a forged token can be
 // refused without a lookup. The service stores only hashes of tokens, which authenticate them.
 
-type TokenPrefix = 'lks_' | 'lkt_' | 'lkb_' | 'lki_';
+type TokenPrefix = 'lks_' | 'lkt_' | 'lkb_' | 'lki_' | 'lkp_' | 'lkl_' | 'lkc_';
 
 /** 256 random bits. */
 const SECRET_LENGTH = 43;

@@ -3,6 +3,7 @@ import { sandboxNotification } from '../../src/billing/provider/sandbox.ts';
 import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 import { PEOPLE } from './people-steps.ts';
+import { PORTAL } from './portal-steps.ts';
 import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
 /** Routes that leave no entry although their method isn't GET. */
@@ -20,6 +21,7 @@ export const EXCEPTIONS = [
   // These send an email. The link in it makes the change.
   'POST /api/forgot-password',
   'POST /api/resend-verification',
+  'POST /portal-api/:slug/sign-in',
   // Nothing changes until the setup is confirmed.
   'POST /api/two-factor',
 ];
@@ -73,6 +75,7 @@ const LICENSES: Step[] = [
     leaves: 'activation.release',
     send: releaseActivation,
   },
+  ...PORTAL,
   { route: 'POST /api/v1/licenses/:id/rotate-key', leaves: 'license.rotate_key' },
   { route: 'POST /api/v1/licenses/:id/revoke', leaves: 'license.revoke' },
   {

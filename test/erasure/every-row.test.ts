@@ -6,6 +6,7 @@ import { finishErasure } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { findInD1, findLeftovers } from '../support/leftovers.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
+import { openPortal, signInByApplication } from '../support/portal.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { openBranch, setHome } from '../support/regions.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
@@ -84,6 +85,10 @@ const furnishAccount = async (ada: Customer) => {
   await importAs(ada, toLines([{ customer_name: OWNER, product: 'mill' }]));
   await openBranch('oc', ada, (await ada.createLicense()).license_key);
   await waitUntil(endpoint.deliveries, (all) => all.some(({ attempts }) => attempts.length > 0));
+  const slug = await openPortal(ada, { name: OWNER, support_url: SHOP });
+  await ada.asKey('POST', '/api/v1/portal-sessions', { license_id: license.id, return_url: SHOP });
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: CUSTOMER });
+  await asCustomer('POST', '/change-email', { email: 'zoe@customers.example' });
   // What an outbox and an erasure note for a while.
   const { accountId } = ada;
   await accountsD1.batch([

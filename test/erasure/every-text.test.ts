@@ -3,6 +3,7 @@ import type { Customer, Json } from '../support/client.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { openApi, operationAt, OPERATIONS } from '../support/openapi.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
+import { openPortal, signInByApplication } from '../support/portal.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { sellerOn } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
@@ -42,6 +43,7 @@ const OF_ACCOUNT = [
   'home-region',
   'init-payment',
   'erase-customer',
+  'portal',
 ].map((path) => `/api/${path}`);
 
 interface Schema {
@@ -138,6 +140,18 @@ const writeEverywhere = async (ada: Customer) => {
   const line = bodyOf('POST', '/api/v1/licenses/create', OF_PERSON);
   called.add('POST /api/v1/licenses/import');
   expect(await importAs(ada, toLines([line]))).toMatchObject({ totals: { created: 1 } });
+  await openPortal(ada);
+  // What a link of the application says about the customer, and a session, and a change of address.
+  const link = await write('POST', '/api/v1/portal-sessions', OF_PERSON, {
+    license_id: undefined,
+    return_url: `https://app.example.com/?who=${ADDRESS}`,
+  });
+  expect(link.url).toContain('#token=');
+  const slug = (await ada.asSession('GET', '/api/portal')).body.slug;
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: ADDRESS });
+  await asCustomer('POST', '/change-email', { email: 'hopper@navy.example' });
+  const bob = await signInByApplication(ada, slug, { customer_email: 'bob@hopper.example' });
+  await bob.asCustomer('POST', '/change-email', { email: ADDRESS });
   await write('PUT', '/api/v1/products/mill', OF_SELLER);
   await waitUntil(
     endpoint.deliveries,
@@ -160,6 +174,9 @@ test('a customer whose address and names are in every text that can be written i
       'D1: idempotency_keys',
       'D1: license_changes',
       'D1: licenses',
+      'D1: portal_email_changes',
+      'D1: portal_sessions',
+      'D1: portal_tokens',
       'D1: products',
       'gate 1: activations',
       'gate 1: seat_changes',

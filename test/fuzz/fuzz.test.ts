@@ -79,7 +79,7 @@ const createResources = async (customer: Customer, route: Route): Promise<Resour
   };
 };
 
-/** Succeed only with a token from an email, a code, the current password, or lines instead of JSON. */
+/** Succeed only with a token from an email, a code, the current password, lines instead of JSON, or a portal that is on. */
 const NEEDS_PROOF = new Set([
   'resetPassword',
   'verifyEmail',
@@ -93,6 +93,7 @@ const NEEDS_PROOF = new Set([
   'changeEmail',
   'eraseAccount',
   'importLicenses',
+  'createPortalSession',
 ]);
 
 const runsOf = ({ path, operation }: Route) => {

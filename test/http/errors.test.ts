@@ -171,8 +171,11 @@ test('an unknown token of an email gets 400', async () => {
 
 test('every error code has been tested', () => {
   const testedElsewhere: ErrorCode[] = [
-    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof, etag, too-many-requests.test.ts, operators/accounts, operators/invitations.test.ts
+    // plain-http, bodies, faults, limit, limits, storage-limit, activations, allowed-ips, two-factor, fresh-proof, etag, too-many-requests.test.ts, operators/accounts, operators/invitations.test.ts, portal
     'registration_closed',
+    'portal_session_required',
+    'portal_disabled',
+    'slug_taken',
     'https_required',
     'license_limit_reached',
     'limit_reached',

@@ -59,6 +59,13 @@ const shop: SetUp = async (ada) => {
   };
 };
 
+const portal: SetUp = async (ada) => {
+  const values = await shop(ada);
+  const slug = `orrery-${crypto.randomUUID().slice(0, 8)}`;
+  await ada.asSession('PUT', '/api/portal', { enabled: true, slug, name: 'Orrery Software' });
+  return values;
+};
+
 const webhook: SetUp = async (ada) => {
   const receiver = await newReceiver();
   const { id } = await createOrFail(ada, '/api/webhooks', { url: receiver.url });
@@ -127,6 +134,7 @@ const BY_OPERATION: Record<string, SetUp> = {
       'resendDelivery',
     ].map((operation) => [operation, webhook]),
   ),
+  createPortalSession: portal,
   resetPassword: person,
   verifyEmail: person,
   restoreEmail: person,

@@ -4,6 +4,7 @@ import { API_KEYS } from './calls/api-keys.ts';
 import { APPLICATIONS, OFFLINE_FILES } from './calls/applications.ts';
 import { BILLING, CANCELED, SUBSCRIPTION } from './calls/billing.ts';
 import { LICENSES } from './calls/licenses.ts';
+import { NO_PORTAL, PORTAL } from './calls/portal.ts';
 import { REJECTED } from './calls/rejected.ts';
 import { REPORTS } from './calls/reports.ts';
 import { TWO_FACTOR, TWO_FACTOR_SETUP } from './calls/two-factor.ts';
@@ -24,7 +25,9 @@ export const TARGETS: Target[] = [
   BILLING,
   CANCELED,
   LICENSES,
+  NO_PORTAL,
   OFFLINE_FILES,
+  PORTAL,
   REJECTED,
   REPORTS,
   SUBSCRIPTION,

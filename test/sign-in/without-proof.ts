@@ -10,6 +10,7 @@ const LOOKS = [
   '/api/developer-progress',
   '/api/events',
   '/api/onboarding',
+  '/api/portal',
   '/api/regions',
   '/api/sessions',
   '/api/v1/customers',
@@ -39,6 +40,8 @@ const SELLS = [
   'POST /api/v1/licenses/:id/token',
   'POST /api/v1/licenses/create',
   'POST /api/v1/licenses/import',
+  'POST /api/v1/portal-sessions',
+  'PUT /api/portal',
   'PUT /api/v1/products/:code',
 ];
 

@@ -11,6 +11,7 @@ const FIRST_TABLES = [
   'known_browsers',
   'recovery_codes',
   'held_notices',
+  'portals',
 ];
 
 /** Has the users, sessions and throttles. */

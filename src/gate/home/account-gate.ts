@@ -17,7 +17,7 @@ import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import type { Admission, Call, MovedTo, ReplyText, TransferTurn } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
 import type { TracedLicense } from '../rules/rows.ts';
-import type { MachinePosition } from '../rules/seats.ts';
+import type { MachinePosition, SellingActor } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
@@ -119,12 +119,12 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** A trial only returns the result, as do those of `issueFile` and `startMove`. */
-  releaseActivation(licenseKey: string, id: string, force: boolean, isTrial = false) {
-    return this.#home.seller.release(licenseKey, id, force, isTrial);
+  releaseActivation(licenseKey: string, id: string, force: boolean, isTrial = false, actor?: SellingActor) {
+    return this.#home.seller.release(licenseKey, id, force, isTrial, actor);
   }
 
-  issueFile(request: FileRequest, isTrial = false) {
-    return this.#home.seller.issueFile(request, isTrial);
+  issueFile(request: FileRequest, isTrial = false, actor?: SellingActor) {
+    return this.#home.seller.issueFile(request, isTrial, actor);
   }
 
   exportActivations(after: MachinePosition | null, limit: number) {

@@ -2,7 +2,7 @@ import type { Journal } from '../../shared/objects/journal.ts';
 import { NO_TERMS } from '../../shared/rules/terms.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
-import type { SeatChange, SeatPage } from '../rules/seats.ts';
+import type { SeatChange, SeatPage, SellingActor } from '../rules/seats.ts';
 import {
   type FileRequest,
   type FileVerdict,
@@ -51,12 +51,12 @@ export const openSeller = (
   const releaseSeat = (
     license: CopiedLicense,
     id: string,
-    { isForced, isTrial }: { isForced: boolean; isTrial: boolean },
+    { isForced, isTrial, actor }: { isForced: boolean; isTrial: boolean; actor: SellingActor },
     nowMs: number,
   ): ReleaseResult => {
     const seatMs = seatClock.read(nowMs);
     const { code, changes } = judgeRelease(machines.find(license.id, id, seatMs), isForced, seatMs);
-    if (!isTrial) seats.apply('seller', license, changes, seatMs);
+    if (!isTrial) seats.apply(actor, license, changes, seatMs);
     return code;
   };
 
@@ -64,6 +64,7 @@ export const openSeller = (
     license: CopiedLicense,
     { licenseKey, fingerprint, days }: FileRequest,
     isTrial: boolean,
+    actor: SellingActor,
     nowMs: number,
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
@@ -71,7 +72,7 @@ export const openSeller = (
     if (!seats.hasRoomFor(situation, judgment)) return { refused: 'storage_limit_reached' };
     // After a trial that is refused comes no call, so the trial notes the refusal.
     const isCarriedOut = !isTrial || judgment.code !== 'valid';
-    const machine = isCarriedOut ? seats.carryOut('seller', situation, judgment) : null;
+    const machine = isCarriedOut ? seats.carryOut(actor, situation, judgment) : null;
     if (judgment.code !== 'valid') return { refused: judgment.code };
     return { refused: null, verdict: fileVerdict(situation, days, machine), issuedAtMs: nowMs };
   };
@@ -127,14 +128,19 @@ export const openSeller = (
       id: string,
       isForced: boolean,
       isTrial = false,
+      actor: SellingActor = 'seller',
     ): Promise<ReleaseResult | null> => {
       const license = await findLicense(licenseKey);
-      return license && change((nowMs) => releaseSeat(license, id, { isForced, isTrial }, nowMs));
+      return license && change((nowMs) => releaseSeat(license, id, { isForced, isTrial, actor }, nowMs));
     },
 
-    issueFile: async (request: FileRequest, isTrial = false): Promise<FileVerdict | null> => {
+    issueFile: async (
+      request: FileRequest,
+      isTrial = false,
+      actor: SellingActor = 'seller',
+    ): Promise<FileVerdict | null> => {
       const license = await findLicense(request.licenseKey);
-      return license && change((nowMs) => issueFile(license, request, isTrial, nowMs));
+      return license && change((nowMs) => issueFile(license, request, isTrial, actor, nowMs));
     },
 
     importMachines: async (

@@ -136,8 +136,11 @@ export const releasedSeat = (seat: Seat, nowMs: number, isForced: boolean): Seat
   fileUntilMs: isForced ? null : seat.fileUntilMs,
 });
 
-/** Who took or released a seat: an application, or the seller with the dashboard or an API key of full scope. */
-export type SeatActor = 'application' | 'seller';
+/** Who took or released a seat: an application, the seller with the dashboard or an API key of full scope, or a customer in the portal. */
+export const SEAT_ACTORS = ['application', 'seller', 'customer'] as const;
+export type SeatActor = (typeof SEAT_ACTORS)[number];
+/** Whoever makes a call of the seller's side. */
+export type SellingActor = Exclude<SeatActor, 'application'>;
 
 /** Why a machine found no seat, by the verdict's code. */
 export const REFUSALS = ['no_seat', 'transfer_limit'] as const;

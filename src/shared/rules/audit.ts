@@ -1,9 +1,9 @@
-/** Who did something. A session stands for the account holder, and `system` for the service itself. */
-export const ACTOR_KINDS = ['session', 'api_key', 'operator', 'system'] as const;
+/** Who did something. A session stands for the account holder, a customer acts in the portal, and `system` is the service itself. */
+export const ACTOR_KINDS = ['session', 'api_key', 'customer', 'operator', 'system'] as const;
 
 export interface Actor {
   readonly kind: (typeof ACTOR_KINDS)[number];
-  /** The id of the session or API key. Null for operators, the service, and somebody who follows the link in an email. */
+  /** The id of the session, API key, or customer’s session. Null for operators, the service, and somebody who follows the link in an email. */
   readonly id: string | null;
 }
 
@@ -58,6 +58,14 @@ export const AUDIT_ACTIONS = [
   'activation.release',
   'offline_file.issue',
   'customer.erase',
+  'customer.sign_in',
+  'customer.sign_out',
+  'customer.send_keys',
+  'customer.request_email_change',
+  'customer.change_email',
+  'license.reveal_key',
+  'portal.update',
+  'portal.open',
   'product.put',
   'product.delete',
   'webhook.create',

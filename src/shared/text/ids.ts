@@ -15,7 +15,9 @@ export type IdPrefix =
   | 'aud'
   | 'ses'
   | 'svc'
-  | 'inv';
+  | 'inv'
+  | 'pse'
+  | 'pch';
 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;

@@ -17,6 +17,7 @@ export const useActorNames = (changes: LicenseChange[]) => {
     if (kind === 'session') return account?.name ?? 'you';
     if (kind === 'operator') return 'the operator';
     if (kind === 'system') return 'the service';
+    if (kind === 'customer') return 'the customer';
     const name = nameOfKey(id);
     return name ? `the API key “${name}”` : 'an API key';
   };

@@ -52,7 +52,11 @@ export const REFUSAL_TEXTS: Record<NonNullable<SeatChangeBody['reason']>, string
   transfer_limit: 'too many machines in 30 days',
 };
 
-const BY = { application: 'by an application', seller: 'by you or with an API key' } as const;
+const BY = {
+  application: 'by an application',
+  seller: 'by you or with an API key',
+  customer: 'by the customer',
+} as const;
 
 const toSeatEntry = (change: SeatChangeBody): HistoryEntry => {
   const { at, action, by, name, fingerprint, reason } = change;

@@ -44,7 +44,14 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'account.erase': 'Deletion of the account requested',
   'license.rotate_key': 'License key replaced',
   'license.import': 'Licenses imported',
+  'license.reveal_key': 'License key shown',
   'activation.release': 'Seat released',
+  'customer.sign_in': 'Signed in to the portal',
+  'customer.sign_out': 'Signed out of the portal',
+  'customer.send_keys': 'License keys sent',
+  'customer.request_email_change': 'Change of a customer’s address requested',
+  'customer.change_email': 'Customer’s address changed',
+  'portal.open': 'Link to the portal made',
   'product.put': 'Product saved',
   'webhook.rotate_secret': 'Webhook secret rotated',
   'webhook.test': 'Test event sent',
@@ -62,6 +69,7 @@ const actionText = (action: AuditAction): string => {
 
 const ACTORS: Record<Exclude<AuditEntry['actor']['kind'], 'session'>, string> = {
   api_key: 'API key',
+  customer: 'Customer, in the portal',
   operator: 'Operator of the service',
   system: 'The service',
 };

@@ -1,0 +1,109 @@
+import { eq } from 'drizzle-orm';
+import { firstDatabase } from '../db/client.ts';
+import { users } from '../db/schema.ts';
+import type { Letter } from '../mail/letter.ts';
+import { sendMail } from '../mail/send.ts';
+import { AppError } from '../shared/app-error.ts';
+import { logError } from '../shared/text/log.ts';
+import type { MailContent } from '../shared/text/mail-content.ts';
+import { portalMailLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
+import type { PortalCtx } from './sessions.ts';
+
+// The emails of the portal. They come from the seller, and an address gets three an hour of all portals together: whoever asks
+// for more has the others.
+
+const IGNORE = 'If it wasn’t you, ignore this email: nothing changes.';
+
+export const signInMail = (name: string, url: string): MailContent<'way_in'> => ({
+  kind: 'way_in',
+  subject: `Sign in to ${name}`,
+  paragraphs: [`Somebody asked to see the licenses that you have from ${name}. If it was you, sign in.`],
+  link: { label: 'Sign in', url },
+  note: `The link works once, for 30 minutes. ${IGNORE}`,
+});
+
+export const codeMail = (name: string, code: string): MailContent<'way_in'> => ({
+  kind: 'way_in',
+  subject: `Your code for ${name}: ${code}`,
+  paragraphs: [
+    `Somebody who has one of your license keys asked to see the licenses that you have from ${name}.`,
+  ],
+  facts: [['Code', code]],
+  note: `The code works once, for 30 minutes. Give it to nobody. ${IGNORE}`,
+});
+
+export interface MailedKey {
+  product: string;
+  licenseKey: string;
+}
+
+export const keysMail = (
+  name: string,
+  keys: MailedKey[],
+  more: number,
+  url: string,
+): MailContent<'way_in'> => ({
+  kind: 'way_in',
+  subject: `Your license keys from ${name}`,
+  paragraphs: [
+    keys.length === 1 ? 'Here is your license key.' : 'Here are your license keys.',
+    ...(more > 0 ? [`${more} more are on the page below.`] : []),
+  ],
+  facts: keys.map(({ product, licenseKey }) => [product, licenseKey]),
+  link: { label: 'See your licenses', url },
+  note: 'You get this email because you asked for your keys. Keep it: whoever has a key can use it.',
+});
+
+export const changeMail = (
+  name: string,
+  { email, newEmail }: { email: string; newEmail: string },
+  url: string,
+): MailContent<'way_in'> => ({
+  kind: 'way_in',
+  subject: `Confirm your new email address for ${name}`,
+  paragraphs: [
+    `Somebody who is signed in asked to move the licenses from ${name} from ${email} to ${newEmail}. If it was you, confirm it. The other address gets a link, too, and the licenses move once both have confirmed.`,
+  ],
+  link: { label: 'Confirm', url },
+  note: `The link works once, for 24 hours. ${IGNORE}`,
+});
+
+/** The seller's address, for answers, if it was ever proved. */
+const replyTo = async ({ env, accountId }: PortalCtx): Promise<string | null> => {
+  const user = await firstDatabase(env)
+    .select({ email: users.email, verifiedAt: users.emailVerifiedAt })
+    .from(users)
+    .where(eq(users.accountId, accountId))
+    .get();
+  return user?.verifiedAt ? user.email : null;
+};
+
+/** The name that customers know the seller by. */
+export const nameOf = ({ portal }: PortalCtx): string => portal.name ?? portal.slug ?? '';
+
+/**
+ * Sends an email to a customer, unless the address has had three within the hour. It runs after the response, which so tells
+ * nothing, and never fails. `prepare` stores what the email's link or code needs.
+ */
+export const mailCustomer = async (
+  ctx: PortalCtx,
+  to: string,
+  content: MailContent<'way_in'>,
+  isUnverified: boolean,
+  prepare?: () => Promise<unknown>,
+): Promise<void> => {
+  try {
+    await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalMailLimits(to));
+    const letter: Letter<'way_in'> = {
+      to,
+      content,
+      accountId: ctx.accountId,
+      isUnverified,
+      sender: { name: nameOf(ctx), replyTo: await replyTo(ctx) },
+    };
+    await sendMail(ctx.env, letter, prepare);
+  } catch (error) {
+    if (!(error instanceof AppError)) logError('mail_not_sent', error);
+  }
+};

@@ -1,0 +1,140 @@
+import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import type { AccountDatabase } from '../db/client.ts';
+import type { Ctx } from '../db/ctx.ts';
+import { accounts, licenses, type PortalRow, portalSessions, type PortalSessionRow } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
+import { sha256 } from '../shared/crypto/hash.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { newId } from '../shared/text/ids.ts';
+import { isMinted, mintToken } from '../users/tagged-tokens.ts';
+
+const SESSION_MS = 30 * DAY_MS;
+const MAX_SESSIONS = 20;
+const MAX_USER_AGENT_LENGTH = 512;
+const PREFIX = 'lkp_';
+
+/** A customer who is signed in: whose licenses the session shows, or its only one. */
+export type Customer = Pick<PortalSessionRow, 'id' | 'email' | 'licenseId' | 'tokenHash'>;
+
+/** An operation of a customer, or of whoever becomes one. */
+export interface PortalCtx extends Ctx {
+  portal: PortalRow;
+}
+export interface CustomerCtx extends PortalCtx {
+  customer: Customer;
+}
+
+export const newSession = (ctx: Ctx, userAgent: string | null) => {
+  const token = mintToken(ctx, PREFIX);
+  const nowMs = Date.now();
+  const row = {
+    tokenHash: sha256(token),
+    accountId: ctx.accountId,
+    id: newId('pse'),
+    createdAt: nowMs,
+    expiresAt: nowMs + SESSION_MS,
+    lastSeenAt: nowMs,
+    ip: ctx.ip,
+    userAgent: userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
+  };
+  return { token, row };
+};
+
+export const hashSession = (ctx: Pick<Ctx, 'env'>, token: string): string | null =>
+  isMinted(ctx, PREFIX, token) ? sha256(token) : null;
+
+/** Whether the account serves its customers, as of a query of its row. */
+const isServing = (accountId: string): SQL | undefined =>
+  and(eq(accounts.id, accountId), isNull(accounts.suspendedAt), isNull(accounts.eraseAt));
+
+/** Returns the session, if it hasn't ended, and whether its account is neither suspended nor about to be erased. */
+export const findSession = async ({ db, accountId }: Ctx, tokenHash: string | null) => {
+  const isSession = and(
+    eq(portalSessions.tokenHash, tokenHash ?? ''),
+    eq(portalSessions.accountId, accountId),
+    gt(portalSessions.expiresAt, Date.now()),
+  );
+  const [[session], [account]] = await db.batch([
+    db.select().from(portalSessions).where(isSession),
+    db.select({ isUnverified: accounts.isUnverified }).from(accounts).where(isServing(accountId)),
+  ]);
+  return { session: session ?? null, account: account ?? null };
+};
+
+export const isSeenDue = ({ lastSeenAt }: PortalSessionRow): boolean => Date.now() - lastSeenAt >= HOUR_MS;
+
+export const noteSeen = async ({ db, ip }: Ctx, tokenHash: string): Promise<void> => {
+  await db
+    .update(portalSessions)
+    .set({ lastSeenAt: Date.now(), ip })
+    .where(eq(portalSessions.tokenHash, tokenHash));
+};
+
+/** The licenses that a session shows. One for a single license ends if that gets another address. */
+export const isCustomersLicense = (
+  { accountId }: Pick<Ctx, 'accountId'>,
+  { email, licenseId }: Pick<Customer, 'email' | 'licenseId'>,
+) =>
+  and(
+    eq(licenses.accountId, accountId),
+    eq(sql`lower(${licenses.customerEmail})`, email),
+    licenseId === null ? undefined : eq(licenses.id, licenseId),
+  );
+
+/** Sessions that show the same: one for a single license neither sees nor ends the others. */
+const isSameCustomer = ({ accountId, customer: { email, licenseId } }: CustomerCtx) =>
+  and(
+    eq(portalSessions.accountId, accountId),
+    eq(portalSessions.email, email),
+    licenseId === null ? undefined : eq(portalSessions.licenseId, licenseId),
+  );
+
+export const listSessions = ({ db, ...ctx }: CustomerCtx): Promise<PortalSessionRow[]> =>
+  db
+    .select()
+    .from(portalSessions)
+    .where(and(isSameCustomer({ db, ...ctx }), gt(portalSessions.expiresAt, Date.now())))
+    .orderBy(desc(portalSessions.createdAt))
+    .limit(MAX_SESSIONS);
+
+/** Statement that ends sessions of the customer: the present one, or all. */
+export const endSessions = (ctx: CustomerCtx, which: 'present' | 'all') =>
+  ctx.db
+    .delete(portalSessions)
+    .where(
+      and(
+        isSameCustomer(ctx),
+        which === 'present' ? eq(portalSessions.tokenHash, ctx.customer.tokenHash) : undefined,
+      ),
+    )
+    .returning({ id: portalSessions.id });
+
+/** Statement that ends the oldest sessions, to make room for a new one, and some that have expired. */
+export const endOldestSessions = (db: AccountDatabase, accountId: string, email: SQL | string) => {
+  const oldest = db
+    .select({ tokenHash: portalSessions.tokenHash })
+    .from(portalSessions)
+    .where(and(eq(portalSessions.accountId, accountId), sql`${portalSessions.email} = ${email}`))
+    .orderBy(desc(portalSessions.createdAt))
+    .limit(MAX_SESSIONS)
+    .offset(MAX_SESSIONS - 1);
+  return db.delete(portalSessions).where(inArray(portalSessions.tokenHash, oldest));
+};
+
+export const deleteExpiredSessions = (db: AccountDatabase) => {
+  const expired = db
+    .select({ tokenHash: portalSessions.tokenHash })
+    .from(portalSessions)
+    .where(lt(portalSessions.expiresAt, Date.now()))
+    .limit(100);
+  return db.delete(portalSessions).where(inArray(portalSessions.tokenHash, expired));
+};
+
+export const portalDisabled = (message?: string) =>
+  new AppError('portal_disabled', message === undefined ? {} : { message });
+
+/** Statement that ends every session that shows licenses of an address. */
+export const endSessionsOf = ({ db, accountId }: Ctx, email: string) =>
+  db
+    .delete(portalSessions)
+    .where(and(eq(portalSessions.accountId, accountId), eq(portalSessions.email, email)));

@@ -1,0 +1,242 @@
+import { and, asc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm';
+import { audit, auditAsRead, untilAsRead } from '../audit/audit.ts';
+import { firstDatabase } from '../db/client.ts';
+import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
+import {
+  type EmailChangeRow,
+  licenses,
+  portalEmailChanges,
+  portalSessions,
+  portalTokens,
+  type PortalTokenRow,
+} from '../db/schema.ts';
+import { eventChange, type FeedChange } from '../gate/feed/write.ts';
+import { commit } from '../gate/worker/feed.ts';
+import { changeEvent, recordChange } from '../licenses/history.ts';
+import { changeMail, mailCustomer, nameOf } from '../portal/mails.ts';
+import { portalLink } from '../portal/schemas.ts';
+import { type CustomerCtx, endSessionsOf, isCustomersLicense, portalDisabled } from '../portal/sessions.ts';
+import { deleteExpiredTokens, insertToken, isTokenOf, newLink } from '../portal/tokens.ts';
+import { AppError, invalidField } from '../shared/app-error.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { lowerAscii } from '../shared/rules/portal.ts';
+import { newId } from '../shared/text/ids.ts';
+import { logError } from '../shared/text/log.ts';
+import { portalEmailLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
+
+// A customer's address is in their licenses alone. It changes in all of them once both addresses have confirmed: the old one,
+// so that a stolen session can't take the licenses, and the new one, so that nobody loses them by a mistyped address.
+
+const CHANGE_MS = DAY_MS;
+
+/** Notes the change, and returns what sends the two emails after the response. A later change replaces an earlier one. */
+export const requestEmailChange = async (
+  ctx: CustomerCtx,
+  typed: string,
+  origin: string,
+  isUnverified: boolean,
+) => {
+  const { db, accountId, customer, portal } = ctx;
+  const { email, licenseId } = customer;
+  if (!portal.allow.change_email) throw portalDisabled('The Seller Doesn’t Allow This in the Portal');
+  const newEmail = lowerAscii(typed);
+  if (newEmail === email) throw invalidField('email', 'is already the address of these licenses');
+  const [license] = await db
+    .select({ id: licenses.id })
+    .from(licenses)
+    .where(isCustomersLicense(ctx, customer))
+    .limit(1);
+  if (!license || email === ERASED_EMAIL) throw new AppError('license_not_found');
+  await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalEmailLimits(accountId, email));
+  const change = { id: newId('pch'), newEmail, licenseId, fromConfirmedAt: null, toConfirmedAt: null };
+  const expiresAt = Date.now() + CHANGE_MS;
+  const fields = { ...change, expiresAt };
+  const earlier = db
+    .select({ id: portalEmailChanges.id })
+    .from(portalEmailChanges)
+    .where(and(eq(portalEmailChanges.accountId, accountId), eq(portalEmailChanges.email, email)));
+  const from = newLink(ctx, 'change_from', { email, changeId: change.id });
+  const to = newLink(ctx, 'change_to', { email: newEmail, changeId: change.id });
+  await db.batch([
+    db
+      .delete(portalTokens)
+      .where(and(isTokenOf(ctx, email, 'change_from'), inArray(portalTokens.changeId, earlier))),
+    db
+      .insert(portalEmailChanges)
+      .values({ accountId, email, ...fields })
+      .onConflictDoUpdate({ target: [portalEmailChanges.accountId, portalEmailChanges.email], set: fields }),
+    audit(ctx, 'customer.request_email_change', licenseId),
+    deleteExpiredChanges({ db, env: ctx.env }),
+  ]);
+  const send = (address: string, { token, row }: typeof from) => {
+    const content = changeMail(
+      nameOf(ctx),
+      { email, newEmail },
+      portalLink(origin, portal.slug ?? '', token),
+    );
+    return mailCustomer(ctx, address, content, isUnverified, () =>
+      db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
+    );
+  };
+  return async () => {
+    await send(email, from);
+    await send(newEmail, to);
+  };
+};
+
+const isConfirmed = sql`${portalEmailChanges.fromConfirmedAt} IS NOT NULL
+  AND ${portalEmailChanges.toConfirmedAt} IS NOT NULL`;
+
+/** Those that nobody has confirmed in time. A confirmed one stays until it is made. */
+const deleteExpiredChanges = ({ db }: DatabaseCtx) => {
+  const expired = db
+    .select({ id: portalEmailChanges.id })
+    .from(portalEmailChanges)
+    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), sql`NOT (${isConfirmed})`))
+    .limit(100);
+  return db.delete(portalEmailChanges).where(sql`${portalEmailChanges.id} IN ${expired}`);
+};
+
+/** Each commit makes about twelve queries, and D1 allows 1,000 in a request. */
+const LICENSES_PER_COMMIT = 100;
+const COMMITS_PER_REQUEST = 8;
+
+/** Gives some licenses the new address, in one commit. Returns how many there were. */
+const changeSome = (ctx: Ctx, { email, newEmail, licenseId }: EmailChangeRow): Promise<number> =>
+  untilAsRead(async () => {
+    const { db, accountId } = ctx;
+    const rows = await db
+      .select()
+      .from(licenses)
+      .where(isCustomersLicense(ctx, { email, licenseId }))
+      .orderBy(asc(licenses.seq))
+      .limit(LICENSES_PER_COMMIT);
+    const read = JSON.stringify(rows.map(({ id, updatedAt }) => ({ id, updatedAt })));
+    const isAmong = and(
+      eq(licenses.accountId, accountId),
+      sql`${licenses.id} IN (SELECT value ->> 'id' FROM json_each(${read}))`,
+    );
+    const asRead = sql`(SELECT count(*) FROM json_each(${read}) CROSS JOIN licenses
+      ON licenses.account_id = ${accountId} AND licenses.id = value ->> 'id'
+      AND licenses.updated_at = value ->> 'updatedAt') = ${rows.length}`;
+    const nowMs = Date.now();
+    const fields = { customerEmail: newEmail };
+    const changes = rows.flatMap((row): FeedChange[] => {
+      const event = changeEvent(row, fields, Math.max(nowMs, row.updatedAt + 1));
+      return [{ kind: 'license', ref: row.id }, ...(event ? [eventChange(event)] : [])];
+    });
+    const [first, ...others] = changes;
+    if (!first) return 0;
+    await commit(
+      ctx,
+      [
+        auditAsRead(ctx, asRead, 'customer.change_email', licenseId, { licenses: rows.length }),
+        recordChange(ctx, fields, nowMs, isAmong),
+        db
+          .update(licenses)
+          .set({ ...fields, updatedAt: sql`max(${nowMs}, ${licenses.updatedAt} + 1)` })
+          .where(isAmong),
+      ],
+      [first, ...others],
+    );
+    return rows.length;
+  });
+
+/**
+ * Ends the change, and the sessions that the old address has opened: whoever reads its mail has no licenses any more. The one
+ * that has just confirmed shows the new address.
+ */
+const finish = (ctx: Ctx, change: EmailChangeRow, sessionHash: string | null) => {
+  const { db, accountId } = ctx;
+  const isToken = and(
+    eq(portalTokens.accountId, accountId),
+    or(eq(portalTokens.email, change.email), eq(portalTokens.email, change.newEmail)),
+    eq(portalTokens.changeId, change.id),
+  );
+  return db.batch([
+    db
+      .delete(portalEmailChanges)
+      .where(
+        and(
+          eq(portalEmailChanges.accountId, accountId),
+          eq(portalEmailChanges.email, change.email),
+          eq(portalEmailChanges.id, change.id),
+        ),
+      ),
+    ...(change.licenseId === null
+      ? [
+          db
+            .update(portalSessions)
+            .set({ email: change.newEmail })
+            .where(
+              and(eq(portalSessions.tokenHash, sessionHash ?? ''), eq(portalSessions.accountId, accountId)),
+            ),
+          endSessionsOf(ctx, change.email),
+        ]
+      : []),
+    db.delete(portalTokens).where(isToken),
+  ]);
+};
+
+/** Makes a confirmed change, or as much of it as a request can. The scheduled work goes on with the rest. */
+const carryOut = async (
+  ctx: Ctx,
+  change: EmailChangeRow,
+  sessionHash: string | null,
+): Promise<'under_way' | 'done'> => {
+  for (let commits = 0; commits < COMMITS_PER_REQUEST; commits++) {
+    if ((await changeSome(ctx, change)) < LICENSES_PER_COMMIT) {
+      await finish(ctx, change, sessionHash);
+      return 'done';
+    }
+  }
+  return 'under_way';
+};
+
+/** Makes the change that a link has confirmed, if the other address has confirmed it, too. Returns what has become of it. */
+export const confirmChange = async (
+  ctx: Ctx,
+  { changeId, email }: Pick<PortalTokenRow, 'changeId' | 'email'>,
+  sessionHash: string,
+): Promise<'waiting' | 'under_way' | 'done' | null> => {
+  if (changeId === null) return null;
+  const isChange = and(
+    eq(portalEmailChanges.accountId, ctx.accountId),
+    or(eq(portalEmailChanges.email, email), eq(portalEmailChanges.newEmail, email)),
+    eq(portalEmailChanges.id, changeId),
+  );
+  const [change] = await ctx.db.select().from(portalEmailChanges).where(isChange);
+  if (!change) return null;
+  if (change.fromConfirmedAt === null || change.toConfirmedAt === null) return 'waiting';
+  try {
+    return await carryOut(ctx, change, sessionHash);
+  } catch (error) {
+    // The link is used up and both have confirmed, so the scheduled work makes the change.
+    if (!(error instanceof AppError)) logError('email_change_not_made', error, { account_id: ctx.accountId });
+    return 'under_way';
+  }
+};
+
+/** The changes of a run. Each takes as many queries as in a request. */
+const CHANGES_PER_RUN = 3;
+
+/** Goes on with changes of customers who have more licenses than a request changes, and with those that were cut off. */
+export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<void> => {
+  const due = await db
+    .select()
+    .from(portalEmailChanges)
+    .where(and(isConfirmed, gt(portalEmailChanges.expiresAt, 0)))
+    .orderBy(asc(portalEmailChanges.expiresAt))
+    .limit(CHANGES_PER_RUN);
+  for (const change of due) {
+    const { accountId } = change;
+    const actor = { kind: 'customer', id: null } as const;
+    try {
+      await carryOut({ env, db, accountId, key: null, actor, ip: null }, change, null);
+    } catch (error) {
+      logError('email_change_not_made', error, { account_id: accountId });
+    }
+  }
+};

@@ -1,0 +1,114 @@
+import { createScheduledController } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, test } from 'vitest';
+import worker from '../../src/index.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
+import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
+import { freshEmail, openPortal, signInByApplication, signInWith, tokenIn } from '../support/portal.ts';
+import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
+import { importAs, toLines } from '../transfer/transfer.ts';
+
+beforeAll(keepMails);
+
+type Seller = Awaited<ReturnType<typeof sellerOn>>;
+
+const customerOf = async (ada: Seller, licenses: number) => {
+  await firstD1
+    .prepare('UPDATE users SET email_verified_at = 1 WHERE account_id = ?')
+    .bind(ada.accountId)
+    .run();
+  await accountsD1.prepare('UPDATE accounts SET is_unverified = 0 WHERE id = ?').bind(ada.accountId).run();
+  const slug = await openPortal(ada);
+  const [from, to] = [freshEmail('old'), freshEmail('new')];
+  await importAs(ada, toLines(Array.from({ length: licenses }, () => ({ customer_email: from }))));
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: from });
+  const count = async (email: string) =>
+    accountsD1
+      .prepare('SELECT count(*) AS n FROM licenses WHERE account_id = ? AND customer_email = ?')
+      .bind(ada.accountId, email)
+      .first<number>('n');
+  const change = async () => {
+    expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('202 ok');
+    const tokenOf = async (email: string) => tokenIn((await lastMailTo(email)).text);
+    return { fromToken: await tokenOf(from), toToken: await tokenOf(to) };
+  };
+  return { slug, from, to, asCustomer, count, change };
+};
+
+test('an address changes once both have confirmed, in either order, and the old one’s sessions end', async () => {
+  const { ada } = await sellerWithWebhook();
+  for (const isOldFirst of [true, false]) {
+    const { slug, from, to, asCustomer, count, change } = await customerOf(ada, 3);
+    const { fromToken, toToken } = await change();
+    expect([fromToken.slice(0, 4), toToken.slice(0, 4)]).toEqual(['lkc_', 'lkc_']);
+    const [first, second] = isOldFirst ? [fromToken, toToken] : [toToken, fromToken];
+    const { session } = await signInWith(slug, { token: first });
+    expect(session).toMatchObject({ email: isOldFirst ? from : to, email_change: 'waiting' });
+    expect([await count(from), await count(to)]).toEqual([3, 0]);
+    const done = await signInWith(slug, { token: second });
+    expect(done.session.email_change).toBe('done');
+    expect([await count(from), await count(to)]).toEqual([0, 3]);
+    expect((await done.asCustomer('GET', '/licenses')).body.data).toHaveLength(3);
+    expect(outcomeOf(await asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
+    const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${to}`);
+    const history = await ada.asSession('GET', `/api/v1/licenses/${body.data[0].id}/history`);
+    expect(history.body.data[0]).toMatchObject({
+      action: 'changed',
+      by: { kind: 'customer' },
+      changes: [{ field: 'customer_email', from, to }],
+    });
+  }
+  const log = await ada.asSession('GET', '/api/audit-log?action=customer.change_email');
+  expect(log.body.data).toMatchObject([
+    { actor: { kind: 'customer' }, details: { licenses: 3 } },
+    { actor: { kind: 'customer' }, details: { licenses: 3 } },
+  ]);
+  expect(JSON.stringify(log.body)).not.toContain('@example.com');
+});
+
+test('the old address alone, the new one alone, and an earlier request change nothing', async () => {
+  const ada = await sellerOn('free');
+  const { slug, from, to, asCustomer, count, change } = await customerOf(ada, 1);
+  const { fromToken } = await change();
+  const other = freshEmail('other');
+  await asCustomer('POST', '/change-email', { email: other });
+  await lastMailTo(other);
+  const { text } = await lastMailTo(from, 2);
+  await signInWith(slug, { token: fromToken }).catch(() => null);
+  const { session } = await signInWith(slug, { token: tokenIn(text) });
+  expect(session.email_change).toBe('waiting');
+  const toToken = tokenIn(mailsTo(to)[0]?.text ?? '');
+  const earlier = await signInWith(slug, { token: toToken });
+  expect(earlier.session).toMatchObject({ email: to, email_change: null });
+  expect((await earlier.asCustomer('GET', '/licenses')).body.data).toEqual([]);
+  expect(outcomeOf(await earlier.asCustomer('POST', '/change-email', { email: from }))).toBe(
+    '404 license_not_found',
+  );
+  expect([await count(from), await count(to), await count(other)]).toEqual([1, 0, 0]);
+});
+
+test('a session of one license changes the address of that one', async () => {
+  const ada = await sellerOn('free');
+  const { slug, from, to, count } = await customerOf(ada, 2);
+  const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${from}`);
+  const { asCustomer } = await signInByApplication(ada, slug, { license_id: body.data[0].id });
+  await asCustomer('POST', '/change-email', { email: to });
+  await signInWith(slug, { token: tokenIn((await lastMailTo(to)).text) });
+  await signInWith(slug, { token: tokenIn((await lastMailTo(from)).text) });
+  expect([await count(from), await count(to)]).toEqual([1, 1]);
+});
+
+test('the scheduled work goes on with a customer of more licenses than a request changes', async () => {
+  const ada = await sellerOn('scale');
+  const { slug, from, to, count, change } = await customerOf(ada, 1_000);
+  const { fromToken, toToken } = await change();
+  await signInWith(slug, { token: fromToken });
+  const { session } = await signInWith(slug, { token: toToken });
+  expect(session.email_change).toBe('under_way');
+  expect([await count(from), await count(to)]).toEqual([200, 800]);
+  await worker.scheduled(createScheduledController(), env);
+  expect([await count(from), await count(to)]).toEqual([0, 1_000]);
+  const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${to}&limit=1`);
+  expect(body.data.map(({ status }: Json) => status)).toEqual(['active']);
+});
