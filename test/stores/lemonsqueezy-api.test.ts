@@ -35,6 +35,7 @@ test('Lemon Squeezy’s lists find what never came, with the refunds of the last
     'paid order/2',
     'refunded order/2',
     'paid invoice/9',
+    'renews subscription/5',
     'ordered subscription/5',
     'joined first-payment/5',
     'renews subscription/5',

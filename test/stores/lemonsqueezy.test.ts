@@ -63,6 +63,8 @@ test('an invoice covers to the first renewal after it, which its subscription te
       currency: 'USD',
       covers: { renewalAfterMs: Date.parse('2027-02-10T13:00:00Z') },
     },
+    // The period before it has ended, also if nobody has told when.
+    { kind: 'renews', about: 'subscription/5', untilMs: Date.parse(RENEWS) },
   ]);
   expect(told('subscription_updated', subscription(OF))).toContainEqual({
     kind: 'renews',
@@ -95,7 +97,7 @@ test('what was given back of an order is a running sum, and all of it is all', (
 test('a renewal’s refund is its invoice’s, whole or in part', () => {
   const renewal = { id: '9', subscription: '5', createdAt: RENEWS, refunded: 1_200 };
   const amountOf = (status: string) =>
-    told('subscription_payment_refunded', invoice({ ...renewal, status })).at(-1);
+    told('subscription_payment_refunded', invoice({ ...renewal, status }))[1];
   expect(amountOf('partial_refund')).toMatchObject({ kind: 'refunded', of: 'invoice/9', amount: 1_200 });
   expect(amountOf('refunded')).toMatchObject({ kind: 'refunded', of: 'invoice/9', amount: null });
 });
@@ -111,6 +113,7 @@ test('while a payment fails, the next attempt is no end of a period', () => {
   const unpaid = invoice({ id: '9', subscription: '5', createdAt: RENEWS, status: 'pending' });
   expect(told('subscription_payment_failed', unpaid)).toMatchObject([
     { kind: 'past_due', about: 'invoice/9' },
+    { kind: 'renews', untilMs: Date.parse(RENEWS) },
   ]);
 });
 

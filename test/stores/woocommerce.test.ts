@@ -95,8 +95,9 @@ test('a subscription that is to end runs to its end, and a canceled one is over'
   const kindsOf = (changes: object) => ofSubscription(changes).map(({ kind }) => kind);
   const endsAt = '2027-02-10T12:00:00';
   expect(kindsOf({ status: 'pending-cancel', nextPayment: null, endsAt })).toEqual(['ordered', 'renews']);
-  expect(kindsOf({ status: 'on-hold', nextPayment: null })).toEqual(['ordered', 'past_due']);
-  expect(kindsOf({ status: 'cancelled', nextPayment: null, endsAt })).toEqual(['ordered', 'ended']);
+  expect(kindsOf({ status: 'on-hold', nextPayment: null })).toEqual(['ordered', 'renews', 'past_due']);
+  // Its first period's end follows from its start.
+  expect(kindsOf({ status: 'cancelled', nextPayment: null, endsAt })).toEqual(['ordered', 'renews', 'ended']);
 });
 
 test('a deleted order stays what it was, and a product says nothing', () => {

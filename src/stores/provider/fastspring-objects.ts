@@ -69,5 +69,5 @@ export const springEvent = z.object({
   type: z.string().max(100),
   live: z.boolean().nullish(),
   created: z.number(),
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });

@@ -24,7 +24,7 @@ const sales = z.object({
   sales: z.array(z.unknown()),
   next_page_key: z.string().max(500).nullish(),
 });
-const one = z.object({ success: z.literal(true), sale: z.unknown() });
+const one = z.object({ success: z.boolean(), sale: z.unknown().optional() });
 const registered = z.object({
   success: z.literal(true),
   resource_subscriptions: z.array(z.object({ id, post_url: z.string() })),
@@ -60,8 +60,8 @@ export const gumroadApi: StoreApi = {
   },
 
   ask: async (access, ask) => {
-    const { sale } = one.parse(await call(access, `sales/${askedId(ask)}`));
-    return toGumroadFacts(sale, ask.startsWith('test-sale/'));
+    const { success, sale } = one.parse(await call(access, `sales/${askedId(ask)}`));
+    return success ? toGumroadFacts(sale, ask.startsWith('test-sale/')) : [];
   },
 
   connect: async (access, webhookUrl) => {

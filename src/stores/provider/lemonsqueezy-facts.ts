@@ -110,6 +110,7 @@ const firstOf = (subscriptionId: string): Thing => `first-payment/${subscription
 /** While a payment fails, `renews_at` is the next attempt, and no end of a period. */
 const renewalOf = ({ status, renews_at, ends_at }: z.output<typeof subscription>): number | undefined => {
   if (status === 'active' || status === 'on_trial') return renews_at;
+  if (status === 'expired') return ends_at;
   return status === 'cancelled' ? (ends_at ?? renews_at) : undefined;
 };
 
@@ -147,8 +148,13 @@ const invoiceFacts = (invoiceId: string, attributes: unknown): StoreTold => {
   const owner: Thing = `subscription/${sent.subscription_id}`;
   const isFirst = sent.billing_reason === 'initial';
   const more = { with: [owner], ...tested(sent) };
-  if (sent.status === 'pending')
-    return { facts: isFirst ? [] : [{ kind: 'past_due', about, ...more, atMs: sent.created_at }] };
+  // With a renewal, the period before it has ended, also if nobody has told its date.
+  const renewal: StoreFact[] =
+    sent.billing_reason === 'renewal'
+      ? [{ kind: 'renews', about: owner, untilMs: sent.created_at, ...tested(sent) }]
+      : [];
+  if (sent.status === 'pending' && !isFirst)
+    return { facts: [{ kind: 'past_due', about, ...more, atMs: sent.created_at }, ...renewal] };
   if (!PAID.has(sent.status)) return { facts: [] };
   const paid: StoreFact = {
     kind: 'paid',
@@ -161,7 +167,7 @@ const invoiceFacts = (invoiceId: string, attributes: unknown): StoreTold => {
     covers: { renewalAfterMs: sent.created_at + EARLY_MS },
   };
   return {
-    facts: [paid, ...refundOf(about, sent, more)],
+    facts: [paid, ...refundOf(about, sent, more), ...renewal],
     // After a change in the middle of a period, the old renewal is still the first one that is known.
     ...(sent.billing_reason === 'updated' && { asks: [`invoice/${invoiceId}`] }),
   };
@@ -179,7 +185,7 @@ const READERS: Record<string, (objectId: string, attributes: unknown) => StoreTo
   'subscription-invoices': invoiceFacts,
 };
 
-export const resource = z.object({ type: z.string().max(100), id, attributes: z.unknown() });
+export const resource = z.object({ type: z.string().max(100), id, attributes: z.unknown().optional() });
 
 /** Returns what an object says. Throws for one that isn't as documented. */
 export const toLemonFacts = ({ type, id: objectId, attributes }: z.output<typeof resource>): StoreTold =>

@@ -9,7 +9,7 @@ const event = z.object({
   event_id: id,
   event_type: z.string().max(100),
   occurred_at: time,
-  data: z.unknown(),
+  data: z.unknown().optional(),
 });
 
 const events = z.object({
@@ -47,7 +47,7 @@ export const paddleApi: StoreApi = {
 
   ask: async (access, ask) => {
     const answer = await call(access, `/customers/${askedId(ask)}`);
-    return toPaddleFacts('customer', z.object({ data: z.unknown() }).parse(answer).data).facts;
+    return toPaddleFacts('customer', z.object({ data: z.unknown().optional() }).parse(answer).data).facts;
   },
 
   storeLink: async (access, things, buyer) => {

@@ -17,7 +17,7 @@ const isSigned = ({ body, headers, nowMs }: StoreDelivery, secrets: string[]): b
   return hasSignature(valuesOf('h1'), expected);
 };
 
-const event = z.object({ event_type: z.string().min(1).max(100), data: z.unknown() });
+const event = z.object({ event_type: z.string().min(1).max(100), data: z.unknown().optional() });
 
 const read = ({ body }: Message): StoreReading => {
   const { data: sent } = event.safeParse(readJson(body));

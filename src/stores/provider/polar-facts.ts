@@ -98,6 +98,9 @@ const orderFacts = (data: unknown, isAsItWas: boolean): StoreTold => {
   if (sent.status === 'refunded')
     facts.push({ kind: 'refunded', about, of: about, amount: null, version: Number.MAX_SAFE_INTEGER });
   else if (sum > 0) facts.push({ kind: 'refunded', about, of: about, amount: sum, version: sum });
+  // With a new period's order, the one before it has ended.
+  if (owner !== undefined && sent.billing_reason === 'subscription_cycle')
+    facts.push({ kind: 'renews', about: `subscription/${owner}`, untilMs: sent.created_at });
   return { facts: [...facts, ...(sent.subscription ? renewalsOf(sent.subscription) : [])] };
 };
 

@@ -6,7 +6,7 @@ import { toPolarFacts } from './polar-facts.ts';
 import type { Message, StoreProvider, StoreReading } from './provider.ts';
 import { isStandardWebhook } from './signatures.ts';
 
-const event = z.object({ type: z.string().min(1).max(100), data: z.unknown() });
+const event = z.object({ type: z.string().min(1).max(100), data: z.unknown().optional() });
 
 const read = ({ body }: Message): StoreReading => {
   const { data: sent } = event.safeParse(readJson(body));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
-import { HOUR_MS } from '../../shared/rules/dates.ts';
+import { addMonths, DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import {
   buyerOf,
   id,
@@ -43,7 +43,7 @@ const order = z.object({
     .max(500)
     .nullish(),
   meta_data: z
-    .array(z.object({ key: z.string(), value: z.unknown() }))
+    .array(z.object({ key: z.string(), value: z.unknown().optional() }))
     .max(2_000)
     .nullish(),
 });
@@ -52,7 +52,12 @@ const subscription = z.object({
   ...common,
   parent_id: optionalId,
   next_payment_date_gmt: optionalTime,
+  last_payment_date_gmt: optionalTime,
   end_date_gmt: optionalTime,
+  start_date_gmt: optionalTime,
+  trial_end_date_gmt: optionalTime,
+  billing_period: z.string().nullish(),
+  billing_interval: z.coerce.number().nullish(),
 });
 
 /** In hundredths, which add up exactly. */
@@ -81,6 +86,16 @@ const metaOf = (sent: z.output<typeof order>, key: string): string | undefined =
 
 /** An order may be paid a moment before its subscription's date, and no period is shorter than a day. */
 const EARLY_MS = HOUR_MS;
+
+/** A renewal's order is made when the period before it ends. */
+const renewalOf = (
+  sent: z.output<typeof order>,
+  renewed: string | undefined,
+  isEarly: boolean,
+): StoreFact[] =>
+  renewed === undefined || isEarly || sent.date_created_gmt === undefined
+    ? []
+    : [{ kind: 'renews', about: `subscription/${renewed}`, untilMs: sent.date_created_gmt }];
 
 const orderFacts = (data: unknown): StoreTold => {
   const sent = order.parse(data);
@@ -115,6 +130,7 @@ const orderFacts = (data: unknown): StoreTold => {
       },
       // Also if nothing is given back: a refund can be deleted again.
       { kind: 'refunded', about, of: about, version, amount: TAKEN_BACK.has(sent.status) ? null : sum },
+      ...renewalOf(sent, renewed, isEarly),
     ],
     ...(isEarly && { asks: [`early/${renewed}/${sent.id}`] }),
   };
@@ -130,6 +146,25 @@ export const toEarlyRenewal = (data: unknown, untilMs: number): StoreFact[] =>
       ? { ...fact, covers: { untilMs }, version: Number.MAX_SAFE_INTEGER - (fact.version ?? 0) }
       : fact,
   );
+
+const MONTHS: Record<string, number> = { month: 1, year: 12 };
+const DAYS: Record<string, number> = { day: 1, week: 7 };
+const MAX_PERIODS = 2_000;
+
+/** Returns the end of the first period, and of the one of the last payment, for a subscription that has no next payment. */
+const endsOf = (sent: z.output<typeof subscription>): number[] => {
+  const start = sent.trial_end_date_gmt ?? sent.start_date_gmt;
+  const count = Math.max(1, sent.billing_interval ?? 1);
+  const months = MONTHS[sent.billing_period ?? ''];
+  const days = DAYS[sent.billing_period ?? ''];
+  if (start === undefined || (months === undefined && days === undefined)) return [];
+  const endOf = (n: number) =>
+    months === undefined ? start + n * count * (days ?? 1) * DAY_MS : addMonths(start, n * count * months);
+  const paidMs = (sent.last_payment_date_gmt ?? sent.date_modified_gmt ?? start) + EARLY_MS;
+  let n = 1;
+  while (n < MAX_PERIODS && endOf(n) <= paidMs) n++;
+  return [...new Set([endOf(1), endOf(n)])];
+};
 
 const OVER = new Set(['cancelled', 'expired', 'switched']);
 
@@ -152,7 +187,8 @@ const subscriptionFacts = (data: unknown): StoreTold => {
       : sent.status === 'pending-cancel'
         ? sent.end_date_gmt
         : undefined;
-  if (untilMs !== undefined) facts.push({ kind: 'renews', ...about, untilMs });
+  const dates = untilMs === undefined ? endsOf(sent) : [untilMs];
+  for (const at of dates) facts.push({ kind: 'renews', ...about, untilMs: at });
   if (sent.status === 'on-hold') facts.push({ kind: 'past_due', ...about, atMs: version, version });
   if (OVER.has(sent.status)) facts.push({ kind: 'ended', ...about, ...said({ atMs: sent.end_date_gmt }) });
   return { facts };
