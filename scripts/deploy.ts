@@ -159,7 +159,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   const token = await signIn();
   const account = openAccount(token, await chooseAccount(token, settings));
   const configuration = configure(base, target, settings);
-  const { secrets, databases, queues } = await lookAround(account, configuration);
+  const { secrets, databases, queues, buckets } = await lookAround(account, configuration);
   const names = [
     ...(secrets ? [`the Worker ${target.name}`] : []),
     ...Object.keys(queues).map((name) => `the queue ${name}`),
@@ -167,6 +167,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   ];
   if (names.length === 0) fail(`There is nothing of ${target.name}.`);
   console.log(`This deletes ${names.join(', ')}.`);
+  for (const name of Object.keys(buckets)) console.log(`The R2 bucket ${name} stays, with its backups.`);
   if (options['dry-run']) return;
   await confirm('Nothing of it can be brought back.', target.name, options.yes);
   if (secrets) await account.deleteWorker(target.name);

@@ -59,6 +59,7 @@ const OBJECTS: Layer[] = [
 /** Schemas and operations by subject. None of them knows HTTP. */
 export const FEATURES = [
   'system',
+  'backups',
   'operators',
   'dashboard',
   'transfer',

@@ -3,6 +3,7 @@ import { accountRoutes } from './accounts/routes.ts';
 import { activationRoutes, applicationRoutes } from './activations/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { backupRoutes } from './backups/routes.ts';
 import { billingRoutes, checkoutRoutes } from './billing/routes.ts';
 import { credentialRoutes } from './credentials/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
@@ -58,6 +59,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api/v1', portalLinkRoutes)
   .route('/portal-api/:slug', portalRoutes)
   .route('/portal-api/:slug', selfServiceRoutes)
+  .route('/operator/backups', backupRoutes)
   .route('/operator', operatorRoutes);
 
 export const app = routes.onError(onError);

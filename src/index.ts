@@ -1,7 +1,6 @@
 import { app } from './app.ts';
+import { consume, type QueueMessage } from './system/consume.ts';
 import { runScheduled } from './system/scheduled.ts';
-import { consume } from './webhooks/consumer.ts';
-import type { Hint } from './webhooks/jobs.ts';
 
 export { AccountGate } from './gate/home/account-gate.ts';
 export { GateBranch } from './gate/branch/gate-branch.ts';
@@ -11,4 +10,4 @@ export default {
   fetch: app.fetch,
   queue: consume,
   scheduled: runScheduled,
-} satisfies ExportedHandler<Env, Hint>;
+} satisfies ExportedHandler<Env, QueueMessage>;

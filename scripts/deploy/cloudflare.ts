@@ -88,6 +88,11 @@ export const openAccount = (token: string, accountId: string) => {
 
     deleteQueue: (id: string) => call('DELETE', `/queues/${id}`),
 
+    findBucket: async (name: string): Promise<string | null> =>
+      (await call<{ name: string }>('GET', `/r2/buckets/${query(name)}`))?.name ?? null,
+
+    createBucket: (name: string) => call('POST', '/r2/buckets', { name }),
+
     /** Returns the names of a Worker's secrets, or null if there is no such Worker. */
     listSecrets: async (worker: string): Promise<string[] | null> => {
       const secrets = await call<{ name: string }[]>('GET', `/workers/scripts/${worker}/secrets`);

@@ -14,6 +14,7 @@ export interface Configuration {
   vars: Record<string, string>;
   d1_databases: { binding: string; database_name: string; database_id?: string; migrations_dir: string }[];
   queues: { producers: (Queue & { binding: string })[]; consumers: Queue[] };
+  r2_buckets: { binding: string; bucket_name: string }[];
   secrets: { required: string[] };
   routes?: { pattern: string; custom_domain: true }[];
   workers_dev?: boolean;
@@ -34,7 +35,7 @@ export const originOf = ({ domain }: OwnSettings): string | null => (domain ? `h
 export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
 
 export const configure = (base: Configuration, { name }: Target, settings: OwnSettings): Configuration => {
-  const rename = (queue: string) => queue.replace(base.name, name);
+  const rename = (resource: string) => resource.replace(base.name, name);
   const origin = originOf(settings);
   const vars: Record<string, string> = {
     ...base.vars,
@@ -62,6 +63,13 @@ export const configure = (base: Configuration, { name }: Target, settings: OwnSe
         ...(consumer.dead_letter_queue && { dead_letter_queue: rename(consumer.dead_letter_queue) }),
       })),
     },
+    r2_buckets:
+      settings.backups === false
+        ? []
+        : base.r2_buckets.map((bucket) => ({
+            ...bucket,
+            bucket_name: rename(bucket.bucket_name),
+          })),
     secrets: { required: secretsOf(base) },
     ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true as const }] }),
     workers_dev: !settings.domain,
@@ -71,6 +79,9 @@ export const configure = (base: Configuration, { name }: Target, settings: OwnSe
 export const queuesOf = ({ queues }: Configuration): string[] => [
   ...new Set([...queues.producers, ...queues.consumers].map(({ queue }) => queue)),
 ];
+
+export const bucketsOf = ({ r2_buckets }: Configuration): string[] =>
+  r2_buckets.map(({ bucket_name }) => bucket_name);
 
 export const writeConfiguration = ({ configFile }: Target, configuration: Configuration): void =>
   writeFileSync(configFile, `${JSON.stringify(configuration, null, 2)}\n`);

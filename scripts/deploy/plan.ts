@@ -1,6 +1,6 @@
 // What a service lacks, and how it is made. Each step looks first, so that a deployment can be repeated and continued.
 import type { CloudflareAccount } from './cloudflare.ts';
-import { type Configuration, queuesOf } from './configuration.ts';
+import { bucketsOf, type Configuration, queuesOf } from './configuration.ts';
 import type { OwnSettings } from './target.ts';
 
 export interface Step {
@@ -13,6 +13,7 @@ export interface Found {
   secrets: string[] | null;
   databases: Record<string, string>;
   queues: Record<string, string>;
+  buckets: Record<string, string>;
 }
 
 const entriesOf = async (names: string[], find: (name: string) => Promise<string | null>) => {
@@ -34,6 +35,7 @@ export const lookAround = async (
     account.findDatabase,
   ),
   queues: await entriesOf(queuesOf(configuration), account.findQueue),
+  buckets: await entriesOf(bucketsOf(configuration), account.findBucket),
 });
 
 /** The steps that create what is missing. `settings` learns the ids of the databases, and `save` writes them down. */
@@ -58,6 +60,12 @@ export const planResources = (
     .map((queue) => ({
       title: `Create the queue ${queue}`,
       run: async () => void (await account.createQueue(queue)),
+    })),
+  ...bucketsOf(configuration)
+    .filter((bucket) => !found.buckets[bucket])
+    .map((bucket) => ({
+      title: `Create the R2 bucket ${bucket} for backups`,
+      run: async () => void (await account.createBucket(bucket)),
     })),
 ];
 

@@ -11,6 +11,8 @@ export interface OwnSettings {
   account_id?: string;
   /** Where the service answers, such as `licenses.example.com`. Without it, at its address on workers.dev. */
   domain?: string;
+  /** False if the service has no bucket for backups, because the account has no R2. */
+  backups?: boolean;
   /** Variables that differ from those of wrangler.toml. */
   vars: Record<string, string>;
   /** The ids of the D1 databases by binding. Written by the deployment that creates them. */

@@ -65,7 +65,14 @@ const LISTED: [group: string, files: string[]][] = [
   ],
   [
     'Run it',
-    ['docs/deploying.md', 'docs/running.md', 'docs/billing.md', 'docs/regions.md', 'docs/security.md'],
+    [
+      'docs/deploying.md',
+      'docs/running.md',
+      'docs/backups.md',
+      'docs/billing.md',
+      'docs/regions.md',
+      'docs/security.md',
+    ],
   ],
   [
     'How it is made',

@@ -19,7 +19,12 @@ const renderLabels = (labels: Labels) => {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 };
 
-const render = (name: string, type: 'counter' | 'gauge' | 'histogram', help: string, samples: Sample[]) => [
+export const render = (
+  name: string,
+  type: 'counter' | 'gauge' | 'histogram',
+  help: string,
+  samples: Sample[],
+) => [
   `# HELP latchkey_${name} ${help}`,
   `# TYPE latchkey_${name} ${type}`,
   ...samples.map(

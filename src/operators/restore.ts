@@ -1,19 +1,20 @@
 import * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
-import { FORMAT, type ObjectName, callObject, OBJECTS } from './backup.ts';
+import { callObject, FORMAT, type Line, type ObjectName, OBJECTS } from './backup.ts';
 
 /** The longest line has a page of rows, see `openDisk`. */
 const MAX_LINE_CHARACTERS = 8_000_000;
 
 const cell = z.union([z.string(), z.number(), z.null()]);
 const object = z.enum(OBJECTS);
-const line = z.discriminatedUnion('type', [
+const lineSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('backup'),
     format: z.literal(FORMAT),
     id: z.string(),
     account_id: z.string(),
+    at: z.string(),
     steps: z.record(object, z.number()),
   }),
   z.object({
@@ -29,12 +30,12 @@ const line = z.discriminatedUnion('type', [
 
 const invalid = (message: string) => new AppError('invalid_request', { message });
 
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<z.infer<typeof line>> {
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<z.infer<typeof lineSchema>> {
   let rest = '';
   const decoder = new TextDecoder();
   const parse = (text: string) => {
     try {
-      return line.parse(JSON.parse(text));
+      return lineSchema.parse(JSON.parse(text));
     } catch {
       throw invalid('A line is not of a backup.');
     }
@@ -63,6 +64,28 @@ const commit = async (ctx: Ctx, name: ObjectName, id: string): Promise<void> => 
 };
 
 /**
+ * Stages a line in the account's objects, or in those of `names`. The last line lets them take what was staged. `id` is that of
+ * the first line.
+ */
+export const restoreLine = async (
+  ctx: Ctx,
+  id: string,
+  line: Line,
+  replaces: boolean,
+  names: readonly ObjectName[] = OBJECTS,
+): Promise<void> => {
+  if (line.type === 'backup') {
+    for (const name of names)
+      await callObject(ctx, name, { kind: 'begin', id, steps: line.steps[name], replaces });
+  } else if (line.type === 'end') {
+    for (const name of names) await commit(ctx, name, id);
+  } else if (names.includes(line.object)) {
+    const { object: name, ...part } = line;
+    await callObject(ctx, name, { kind: 'part', part });
+  }
+};
+
+/**
  * Replaces what an account's objects own by a backup. Nothing changes before the end of the backup has arrived. A repeat has
  * the same result. Returns the number of lines.
  */
@@ -78,20 +101,12 @@ export const restoreBackup = async (
     if (next.type === 'backup') {
       if (next.account_id !== ctx.accountId) throw invalid('The backup is of another account.');
       ({ id } = next);
-      for (const name of OBJECTS)
-        await callObject(ctx, name, { kind: 'begin', id, steps: next.steps[name], replaces });
-      continue;
     }
     if (id === null) throw invalid('The backup has no first line.');
-    if (next.type !== 'end') {
-      const { object: name, ...part } = next;
-      await callObject(ctx, name, { kind: 'part', part });
-      lines++;
-      continue;
-    }
-    if (next.lines !== lines) throw invalid('Lines of the backup are missing.');
-    for (const name of OBJECTS) await commit(ctx, name, id);
-    return { lines };
+    if (next.type === 'end' && next.lines !== lines) throw invalid('Lines of the backup are missing.');
+    await restoreLine(ctx, id, next, replaces);
+    if (next.type === 'end') return { lines };
+    if (next.type !== 'backup') lines++;
   }
   throw invalid('The backup was cut off.');
 };

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
 import { clientOf } from '../auth/client.ts';
+import { renderBackups } from '../backups/metrics.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { takes } from '../http/input.ts';
@@ -53,7 +54,10 @@ export const operatorRoutes = new Hono<AppEnv>()
     c.header('Cache-Control', 'no-store');
     await next();
   })
-  .get('/metrics', takes({}), async (c) => c.text(await renderMetrics(c.env, readRequestCounts()), 200))
+  .get('/metrics', takes({}), async (c) => {
+    const metrics = await Promise.all([renderMetrics(c.env, readRequestCounts()), renderBackups(c.env)]);
+    return c.text(metrics.join(''), 200);
+  })
   .get('/accounts', takes({ query: accountsQuery }), async (c) => {
     const input = c.req.valid('query');
     await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });

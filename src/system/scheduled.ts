@@ -1,6 +1,7 @@
 import { measureStorage } from '../accounts/measure-storage.ts';
 import { tellOfNearlyFull } from '../accounts/nearly-full.ts';
 import { pruneAuditLog } from '../audit/prune.ts';
+import { backUpNightly } from '../backups/nightly.ts';
 import { checkDue } from '../billing/scheduled/check.ts';
 import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
@@ -29,6 +30,7 @@ const WORK = [
   measureStorage,
   sendExpiryEvents,
   finishEmailChanges,
+  backUpNightly,
 ];
 
 /** A failure is only logged, because the next run continues. */

@@ -20,7 +20,8 @@ const runLane = async (env: Env, { account_id, endpoint_id }: Hint, first: Deliv
   }
 };
 
-const processHint = async (env: Env, ctx: ExecutionContext, hint: Hint) => {
+/** Sends what an endpoint has due. */
+export const processHint = async (env: Env, ctx: ExecutionContext, hint: Hint): Promise<void> => {
   const jobs = await outboxOf(env, hint.account_id).claim(hint.endpoint_id);
   const stopAtMs = Date.now() + MAX_LANE_MS;
   for (const job of jobs) {
@@ -30,26 +31,5 @@ const processHint = async (env: Env, ctx: ExecutionContext, hint: Hint) => {
         logError('attempt_not_recorded', error, { account_id: hint.account_id });
       }),
     );
-  }
-};
-
-/** Logs hints that failed on every retry. No delivery is lost, because the outbox's alarm sends new hints. */
-const logDeadLetters = (batch: MessageBatch<Hint>) => {
-  for (const { body } of batch.messages) {
-    logError('hint_dead_lettered', new Error('A hint failed on every retry.'), { ...body });
-  }
-};
-
-/** Queue consumer. A message only hints that an endpoint has deliveries due; the outbox stores which ones. */
-export const consume = async (batch: MessageBatch<Hint>, env: Env, ctx: ExecutionContext): Promise<void> => {
-  if (batch.queue.endsWith('-dead')) return logDeadLetters(batch);
-  for (const message of batch.messages) {
-    try {
-      await processHint(env, ctx, message.body);
-      message.ack();
-    } catch (error) {
-      logError('hint_not_processed', error, { account_id: message.body.account_id });
-      message.retry();
-    }
   }
 };

@@ -87,6 +87,7 @@ describe('a first deployment', () => {
     expect(stdout).toContain(`${cloudflare.origin}/register#invitation=once`);
     expect([...cloudflare.databases.keys()]).toEqual(['latchkey']);
     expect([...cloudflare.queues.keys()]).toEqual(['latchkey-webhooks', 'latchkey-webhooks-dead']);
+    expect([...cloudflare.buckets]).toEqual(['latchkey-backups']);
     const worker = cloudflare.workers.get('latchkey');
     expect([...(worker?.secrets ?? [])].toSorted()).toEqual(SECRETS);
     const tables = cloudflare.databases

@@ -94,6 +94,8 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
     copies: COPY_TABLES,
     own: ['place', ERASURE],
     onRestored: () => {
+      // A copy of the time when D1 did not have the account: applications call a service before it is restored.
+      storage.sql.exec("DELETE FROM facts WHERE NOT EXISTS (SELECT 1 FROM facts WHERE name = 'account')");
       forgetWantsVerified(storage.kv);
       noteRestore(storage, Date.now());
       // Machines may have changed while the backup was read.

@@ -14,6 +14,8 @@ const KEYS_IN_MEMORY = 5_000;
 
 /** Only a restore of D1 brings an invalid key back, and then the isolates have to notice it. */
 const INVALID_HOLDS_MS = 600_000;
+/** A service that is being restored lacks accounts for a while, and its applications call it nevertheless. */
+const MISSING_HOLDS_MS = 30_000;
 
 const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
   !key.deleted &&
@@ -88,14 +90,14 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
   };
 
   /**
-   * The reasons for which no later change makes a key valid: the account of a key exists before the key, ids are never
-   * used again, a fingerprint never changes, a deletion is never undone, and an expiration date is never moved back.
+   * The reasons for which no later change makes a key valid: ids are never used again, a fingerprint never changes, a deletion is
+   * never undone, and an expiration date is never moved back. The account of a key exists before the key, unless it was lost.
    * An unknown key is not among them: it may be in D1 already, in a change that the gate hasn't pulled yet.
    */
-  const refuseInvalid = (isKnown: boolean): Refusal => ({
-    refused: 'api_key_invalid',
-    ...(isKnown && { holdsMs: INVALID_HOLDS_MS }),
-  });
+  const refuseInvalid = (hasAccount: boolean, isKnown: boolean): Refusal => {
+    if (!hasAccount) return { refused: 'api_key_invalid', holdsMs: MISSING_HOLDS_MS };
+    return { refused: 'api_key_invalid', ...(isKnown && { holdsMs: INVALID_HOLDS_MS }) };
+  };
 
   return {
     heldRefusal,
@@ -110,7 +112,7 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
       if (!account || !key || !isValid(presented, key, nowMs)) {
         const decision = invalidKeys.spend(presented.keyId, nowMs, PLANS.free.callsPerSecond);
         return decision.allowed
-          ? refuseInvalid(!account || key !== null)
+          ? refuseInvalid(account !== null, key !== null)
           : toAdmission(presented, decision, nowMs);
       }
       const plan = limitsOf(account, nowMs);

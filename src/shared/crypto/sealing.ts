@@ -32,16 +32,35 @@ const algorithm = (iv: Uint8Array<ArrayBuffer>, owner: string[], keyName: string
   additionalData: new TextEncoder().encode([...owner, keyName].join('/')),
 });
 
-/** Returns `<key name>.<IV and ciphertext>`. */
-export const seal = async (ring: SealingRing, secret: string, owner: string[]): Promise<string> => {
+/** Returns the IV and the ciphertext. */
+export const sealBytes = async (
+  ring: SealingRing,
+  bytes: Uint8Array<ArrayBuffer>,
+  owner: string[],
+): Promise<Uint8Array<ArrayBuffer>> => {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
   const key = await aesKey(ring, ring.current);
-  const sealed = await crypto.subtle.encrypt(
-    algorithm(iv, owner, ring.current),
-    key,
-    new TextEncoder().encode(secret),
+  const sealed = await crypto.subtle.encrypt(algorithm(iv, owner, ring.current), key, bytes);
+  return new Uint8Array(Buffer.concat([iv, new Uint8Array(sealed)]));
+};
+
+export const unsealBytes = async (
+  ring: SealingRing,
+  keyName: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  owner: string[],
+): Promise<Uint8Array<ArrayBuffer>> => {
+  const key = await aesKey(ring, keyName);
+  const iv = bytes.slice(0, IV_BYTES);
+  return new Uint8Array(
+    await crypto.subtle.decrypt(algorithm(iv, owner, keyName), key, bytes.slice(IV_BYTES)),
   );
-  return `${ring.current}.${Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')}`;
+};
+
+/** Returns `<key name>.<IV and ciphertext>`. */
+export const seal = async (ring: SealingRing, secret: string, owner: string[]): Promise<string> => {
+  const sealed = await sealBytes(ring, new Uint8Array(new TextEncoder().encode(secret)), owner);
+  return `${ring.current}.${Buffer.from(sealed).toString('base64url')}`;
 };
 
 /** Returns the name of the key that a secret is sealed with. */
@@ -50,11 +69,5 @@ export const sealingKeyOf = (sealed: string): string => sealed.slice(0, sealed.i
 export const unseal = async (ring: SealingRing, sealed: string, owner: string[]): Promise<string> => {
   const keyName = sealingKeyOf(sealed);
   const bytes = new Uint8Array(Buffer.from(sealed.slice(keyName.length + 1), 'base64url'));
-  const key = await aesKey(ring, keyName);
-  const secret = await crypto.subtle.decrypt(
-    algorithm(bytes.slice(0, IV_BYTES), owner, keyName),
-    key,
-    bytes.slice(IV_BYTES),
-  );
-  return new TextDecoder().decode(secret);
+  return new TextDecoder().decode(await unsealBytes(ring, keyName, bytes, owner));
 };

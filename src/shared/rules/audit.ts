@@ -91,6 +91,8 @@ export const AUDIT_ACTIONS = [
   'invitation.delete',
   'accounts.search',
   'secrets.reseal',
+  'service.backup',
+  'service.restore',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

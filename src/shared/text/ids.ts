@@ -17,7 +17,8 @@ export type IdPrefix =
   | 'svc'
   | 'inv'
   | 'pse'
-  | 'pch';
+  | 'pch'
+  | 'bak';
 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;

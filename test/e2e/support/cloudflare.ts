@@ -25,6 +25,7 @@ export interface Cloudflare {
   variables: string[];
   databases: Map<string, { id: string; sql: DatabaseSync }>;
   queues: Map<string, Queue>;
+  buckets: Set<string>;
   workers: Map<string, Worker>;
   /** The changing calls so far, as `POST /queues`. */
   changes: string[];
@@ -49,6 +50,7 @@ const ACCOUNT = 'acc0000000000000000000000000000';
 export const startCloudflare = async (): Promise<Cloudflare> => {
   const databases: Cloudflare['databases'] = new Map();
   const queues: Cloudflare['queues'] = new Map();
+  const buckets: Cloudflare['buckets'] = new Set();
   const workers: Cloudflare['workers'] = new Map();
   const changes: string[] = [];
   let left = Infinity;
@@ -100,6 +102,13 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     }
     const wanted = parameters.get('name');
     return [...queues.values()].filter(({ queue_name }) => !wanted || queue_name === wanted);
+  };
+
+  const callBuckets = (method: string, [name = '']: string[], body: string) => {
+    if (method !== 'POST') return buckets.has(name) ? { name } : undefined;
+    const made = JSON.parse(body) as { name: string };
+    buckets.add(made.name);
+    return made;
   };
 
   const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
@@ -162,6 +171,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
       if (url.pathname.endsWith('/accounts')) result = [{ id: ACCOUNT, name: 'Orrery' }];
       else if (area === 'd1') result = callDatabases(method, rest.slice(1), url.searchParams, body);
       else if (area === 'queues') result = callQueues(method, rest, url.searchParams, body);
+      else if (area === 'r2') result = callBuckets(method, rest.slice(1), body);
       else if (area === 'workers') result = callWorkers(method, rest, body);
       if (result === undefined)
         return send(404, { success: false, errors: [{ code: 10_090, message: 'Not found.' }], result: null });
@@ -180,6 +190,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     variables: [`CLOUDFLARE_API_BASE_URL=${origin}/client/v4`, 'CLOUDFLARE_API_TOKEN=only-for-tests'],
     databases,
     queues,
+    buckets,
     workers,
     changes,
     refuseAfter: (count) => {

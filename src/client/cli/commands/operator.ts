@@ -5,6 +5,7 @@ import { allPages } from '../pages.ts';
 import type { Cell } from '../table.ts';
 import { backup, restore } from './operator-backup.ts';
 import { invitations, invite, uninvite } from './operator-invitations.ts';
+import { backupCommands } from './operator-service.ts';
 
 interface Account {
   id: string;
@@ -198,4 +199,5 @@ export const operatorCommands = [
   reseal,
   backup,
   restore,
+  ...backupCommands,
 ];

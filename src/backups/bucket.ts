@@ -1,0 +1,79 @@
+import { AppError } from '../shared/app-error.ts';
+import { settingsOf } from '../shared/config/settings.ts';
+import { sealBytes, type SealingRing, unsealBytes } from '../shared/crypto/sealing.ts';
+
+// What a backup is in R2: chunks of lines, compressed and sealed, and a sealed summary. The name of a chunk and its number are
+// part of what is sealed, so that none can take the place of another.
+
+const SEALED_WITH = 'sealing_key';
+
+export interface Bucket {
+  r2: R2Bucket;
+  ring: SealingRing;
+}
+
+/** Returns null if the service has no bucket for backups. */
+export const findBucket = (env: Env): Bucket | null => {
+  const r2 = env.BACKUPS as R2Bucket | undefined;
+  return r2 ? { r2, ring: settingsOf(env).sealing } : null;
+};
+
+export const requireBucket = (env: Env): Bucket => {
+  const bucket = findBucket(env);
+  if (!bucket) throw new AppError('not_found', { message: 'The service has no bucket for backups.' });
+  return bucket;
+};
+
+const transform = async (bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream) =>
+  new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+
+export const writeSealed = async (
+  { r2, ring }: Bucket,
+  name: string,
+  owner: string[],
+  text: string,
+  onlyIf?: R2Conditional,
+): Promise<R2Object | null> => {
+  const packed = await transform(
+    new Uint8Array(new TextEncoder().encode(text)),
+    new CompressionStream('gzip'),
+  );
+  const sealed = await sealBytes(ring, packed, owner);
+  return r2.put(name, sealed, {
+    customMetadata: { [SEALED_WITH]: ring.current },
+    ...(onlyIf && { onlyIf }),
+  });
+};
+
+/** Returns null if there is no such object. Throws if it isn't what was written, or its key is gone. */
+export const readSealed = async (
+  { r2, ring }: Bucket,
+  name: string,
+  owner: string[],
+): Promise<{ text: string; etag: string; size: number } | null> => {
+  const found = await r2.get(name);
+  if (!found) return null;
+  const bytes = new Uint8Array(await found.arrayBuffer());
+  const opened = await unsealBytes(ring, found.customMetadata?.[SEALED_WITH] ?? '', bytes, owner);
+  const text = new TextDecoder().decode(await transform(opened, new DecompressionStream('gzip')));
+  return { text, etag: found.etag, size: found.size };
+};
+
+/** An object that only one writer changes at a time: who read it earlier than another has written it can't write it. */
+export const openRecord = <T>(bucket: Bucket, name: string) => {
+  const owner = ['backup', name];
+  return {
+    read: async (): Promise<{ value: T; etag: string } | null> => {
+      const found = await readSealed(bucket, name, owner);
+      return found && { value: JSON.parse(found.text) as T, etag: found.etag };
+    },
+
+    /** Without an etag, the object must not exist. Returns whether it was written. */
+    write: async (value: T, etag: string | null): Promise<boolean> => {
+      const onlyIf = etag === null ? { etagDoesNotMatch: '*' } : { etagMatches: etag };
+      return (await writeSealed(bucket, name, owner, JSON.stringify(value), onlyIf)) !== null;
+    },
+
+    remove: () => bucket.r2.delete(name),
+  };
+};

@@ -1,0 +1,61 @@
+import { accountDatabases } from '../db/client.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { idTimeMs } from '../shared/text/ids.ts';
+import { logError } from '../shared/text/log.ts';
+import { type Bucket, findBucket } from './bucket.ts';
+import { isRestoring } from './restore.ts';
+import { begin, listIds, remove, running, type Running } from './state.ts';
+import { makeStep } from './step.ts';
+
+// The backup that makes itself. A message of the queue makes a step and sends the next message, so that each step has a call of
+// its own. The hourly work sends a message again, because a queue may lose one.
+
+const KEPT_MS = 30 * DAY_MS;
+/** A little less than a day, so that the hourly work doesn't skip an hour more each night. */
+const EVERY_MS = DAY_MS - HOUR_MS / 2;
+
+/** A queue message: the backup that runs has a step to make. */
+export interface BackupHint {
+  backup_id: string;
+}
+
+/** Starts a backup, unless one runs already. Returns the one that runs. */
+export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> => {
+  const record = running(bucket);
+  const begun = begin(env);
+  if (await record.write(begun, null)) return begun;
+  return (await record.read())?.value ?? begun;
+};
+
+const sendHint = (env: Env, backupId: string) =>
+  env.WEBHOOKS.send({ backup_id: backupId } satisfies BackupHint);
+
+/** Makes a step of the backup that runs, and asks for the next one. */
+export const continueBackup = async (env: Env): Promise<void> => {
+  const bucket = findBucket(env);
+  const result = bucket && (await makeStep(env, bucket));
+  if (result?.status === 'running') await sendHint(env, result.state.id);
+};
+
+/** Deletes backups that are older than a month, and what is left of those that were never completed. */
+const prune = async (bucket: Bucket): Promise<void> => {
+  const { delimitedPrefixes } = await bucket.r2.list({ prefix: 'chunks/', delimiter: '/' });
+  const ids = delimitedPrefixes.map((prefix) => prefix.split('/')[1] ?? '');
+  for (const id of ids) if (idTimeMs(id) < Date.now() - KEPT_MS) await remove(bucket, id);
+};
+
+/** Hourly work: starts the nightly backup, goes on with one that stands still, and deletes old ones. */
+export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => {
+  const bucket = findBucket(env);
+  // The work is done for each database, and a backup has all of them.
+  if (!bucket || db !== accountDatabases(env)[0].db) return;
+  const found = await running(bucket).read();
+  if (found) return void (await sendHint(env, found.value.id));
+  const lastId = (await listIds(bucket)).at(-1);
+  if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
+  if (await isRestoring(bucket)) return;
+  const { id } = await startBackup(env, bucket);
+  await sendHint(env, id).catch((error: unknown) => logError('hint_not_sent', error, { backup_id: id }));
+  await prune(bucket);
+};

@@ -1,0 +1,141 @@
+import { sql } from 'drizzle-orm';
+import { accountDatabases, databaseOf } from '../db/client.ts';
+import { callObject, type ObjectName, OBJECTS } from '../operators/backup.ts';
+import { restoreLine } from '../operators/restore.ts';
+import { AppError } from '../shared/app-error.ts';
+import { OPERATOR } from '../shared/rules/audit.ts';
+import { type Bucket, openRecord, readSealed } from './bucket.ts';
+import { type AccountLine, type Line, readLines } from './lines.ts';
+import { insertRows } from './rows.ts';
+import { BACKUP_FORMAT, chunkName, chunkOwner, readSummary, type Summary } from './state.ts';
+
+// Rebuilds a service from a backup, some chunks a call. A call that dies is made again: rows that are there stay as they are.
+
+const STEP_MS = 15_000;
+/** Each line of rows is a query, of which D1 allows 1,000 in a call. A chunk has at most 300 lines. */
+const MAX_LINES = 500;
+
+interface Restoring {
+  id: string;
+  chunk: number;
+  rows: number;
+  /** Rows that were there, or whose account the backup doesn't have. */
+  skipped: number;
+  accounts: number;
+  startedAtMs: number;
+}
+
+export interface Restored extends Omit<Restoring, 'chunk'> {
+  chunks: number;
+  restoredChunks: number;
+}
+
+const restoring = (bucket: Bucket) => openRecord<Restoring>(bucket, 'restoring');
+
+/** Whether a service is being restored, in which case it makes no backup. */
+export const isRestoring = async ({ r2 }: Bucket): Promise<boolean> => (await r2.head('restoring')) !== null;
+
+const refuse = (message: string) => new AppError('invalid_transition', { message });
+
+/** Refuses a service that has accounts, and one whose databases have other names. */
+const checkService = async (env: Env, { format, databases }: Summary): Promise<void> => {
+  if (format !== BACKUP_FORMAT)
+    throw refuse('The backup is from another release. Restore it with that release.');
+  const found = accountDatabases(env);
+  const missing = databases.filter((name) => !found.some(({ binding }) => binding === name));
+  if (missing.length > 0) throw refuse(`DATABASES lacks ${missing.join(' and ')}, which the backup has.`);
+  for (const { db } of found) {
+    const rows = await db.values(sql`SELECT 1 FROM accounts LIMIT 1`);
+    if (rows.length > 0) throw refuse('The service has accounts. Restore into a new service.');
+  }
+};
+
+type Ctx = Parameters<typeof restoreLine>[0];
+
+const ctxOf = (env: Env, accountId: string): Ctx => ({
+  env,
+  db: databaseOf(env, accountId),
+  accountId,
+  key: null,
+  actor: OPERATOR,
+  ip: null,
+});
+
+/** Which of an account's objects have the backup already, because a step was repeated. */
+const findDone = async (ctx: Ctx, id: string): Promise<Set<ObjectName>> => {
+  const done = new Set<ObjectName>();
+  for (const name of OBJECTS) {
+    const { restoredId } = await callObject(ctx, name, { kind: 'restored' });
+    if (restoredId === id) done.add(name);
+  }
+  return done;
+};
+
+const openAccounts = (env: Env) => {
+  const known = new Map<string, Set<ObjectName>>();
+  return async ({ account, id, line }: AccountLine): Promise<boolean> => {
+    const ctx = ctxOf(env, account);
+    let done = known.get(id);
+    if (!done) known.set(id, (done = await findDone(ctx, id)));
+    await restoreLine(
+      ctx,
+      id,
+      line,
+      true,
+      OBJECTS.filter((name) => !done.has(name)),
+    );
+    return line.type === 'end';
+  };
+};
+
+const restoreChunk = async (env: Env, state: Restoring, lines: Line[]): Promise<void> => {
+  const databases = accountDatabases(env);
+  const restoreAccount = openAccounts(env);
+  for (const line of lines) {
+    if (!('table' in line)) {
+      if (await restoreAccount(line)) state.accounts++;
+      continue;
+    }
+    const into = databases.find(({ binding }) => binding === line.database);
+    const inserted = into ? await insertRows(into, line) : 0;
+    state.rows += inserted;
+    state.skipped += line.rows.length - inserted;
+  }
+};
+
+/** Restores the next chunks. */
+export const restoreStep = async (env: Env, bucket: Bucket, id: string): Promise<Restored> => {
+  const summary = await readSummary(bucket, id);
+  if (!summary) throw new AppError('not_found', { message: 'Backup Not Found' });
+  const record = restoring(bucket);
+  const found = await record.read();
+  if (found && found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
+  if (!found) await checkService(env, summary);
+  const state = found?.value ?? {
+    id,
+    chunk: 0,
+    rows: 0,
+    skipped: 0,
+    accounts: 0,
+    startedAtMs: Date.now(),
+  };
+  // Written before the first row, which would otherwise make the service one that has accounts.
+  if (!found && !(await record.write(state, null))) throw refuse('Another call restores the backup.');
+  const etag = found?.etag ?? (await record.read())?.etag ?? null;
+
+  const { chunks } = summary;
+  const stopAtMs = Date.now() + STEP_MS;
+  let count = 0;
+  for (; state.chunk < chunks.length && count < MAX_LINES && Date.now() < stopAtMs; state.chunk++) {
+    const name = chunkName(id, chunks[state.chunk] ?? '');
+    const chunk = await readSealed(bucket, name, chunkOwner(id, state.chunk));
+    if (!chunk) throw refuse(`The chunk ${name} of the backup is missing.`);
+    const lines = readLines(chunk.text);
+    await restoreChunk(env, state, lines);
+    count += lines.length;
+  }
+  const { chunk, ...counts } = state;
+  if (chunk === chunks.length) await record.remove();
+  else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
+  return { ...counts, chunks: chunks.length, restoredChunks: chunk };
+};

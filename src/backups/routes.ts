@@ -1,0 +1,74 @@
+import { type Context, Hono } from 'hono';
+import { auditFirst } from '../audit/audit.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { type AppEnv, publicCtx } from '../http/context.ts';
+import { takes } from '../http/input.ts';
+import { checkOperatorToken } from '../operators/access.ts';
+import { AppError } from '../shared/app-error.ts';
+import { OPERATOR } from '../shared/rules/audit.ts';
+import { requireBucket } from './bucket.ts';
+import { startBackup } from './nightly.ts';
+import { restoreStep } from './restore.ts';
+import { backupParam, toBackup, toRestored } from './schemas.ts';
+import { listIds, readSummary, running } from './state.ts';
+import { makeStep } from './step.ts';
+
+// The operator's paths for backups of the whole service: see docs/backups.md.
+
+const auditCtx = (c: Context<AppEnv>) => ({ ...publicCtx(c), accountId: 'operator', actor: OPERATOR });
+
+const idOf = (c: Context<AppEnv>): string => {
+  const { success, data } = backupParam.safeParse(c.req.param());
+  if (!success) throw notFound();
+  return data.id;
+};
+
+const notFound = () => new AppError('not_found', { message: 'Backup Not Found' });
+
+export const backupRoutes = new Hono<AppEnv>()
+  .use(async (c, next) => {
+    await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
+    c.header('Cache-Control', 'no-store');
+    await next();
+  })
+  .get('/', takes({}), async (c) => {
+    const bucket = requireBucket(c.env);
+    const [now, ids] = await Promise.all([running(bucket).read(), listIds(bucket)]);
+    const summaries = await Promise.all(ids.map((id) => readSummary(bucket, id)));
+    const data = [...(now ? [toBackup(now.value)] : []), ...summaries.toReversed().flatMap(toBackups)];
+    return c.json({ data, next_cursor: null }, 200);
+  })
+  .post('/', takes({}), async (c) => {
+    const bucket = requireBucket(c.env);
+    await auditFirst(auditCtx(c), 'service.backup', null);
+    return c.json(toBackup(await startBackup(c.env, bucket)), 201);
+  })
+  .get('/:id', takes({}), async (c) => {
+    const bucket = requireBucket(c.env);
+    const id = idOf(c);
+    const [now, summary] = await Promise.all([running(bucket).read(), readSummary(bucket, id)]);
+    const found = summary ?? (now?.value.id === id ? now.value : null);
+    if (!found) throw notFound();
+    return c.json(toBackup(found), 200);
+  })
+  .post('/:id/continue', takes({}), async (c) => {
+    const bucket = requireBucket(c.env);
+    const id = idOf(c);
+    const summary = await readSummary(bucket, id);
+    if (summary) return c.json(toBackup(summary), 200);
+    const now = await running(bucket).read();
+    if (now?.value.id !== id) throw notFound();
+    const step = await makeStep(c.env, bucket);
+    if (!step || step.status === 'running') return c.json(toBackup(step?.state ?? now.value), 200);
+    const done = await readSummary(bucket, id);
+    return c.json(done ? toBackup(done) : toBackup(step.state, 'failed'), 200);
+  })
+  .post('/:id/restore', takes({}), async (c) => {
+    const bucket = requireBucket(c.env);
+    const id = idOf(c);
+    const restored = toRestored(await restoreStep(c.env, bucket, id));
+    if (restored.done) await auditFirst(auditCtx(c), 'service.restore', id, { rows: restored.rows });
+    return c.json(restored, 200);
+  });
+
+const toBackups = (summary: Awaited<ReturnType<typeof readSummary>>) => (summary ? [toBackup(summary)] : []);

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { isoTime } from '../shared/rules/dates.ts';
+import { idPattern } from '../shared/text/ids.ts';
+import type { Restored } from './restore.ts';
+import type { Running, Summary } from './state.ts';
+
+export const backupParam = z.object({ id: z.string().regex(idPattern('bak')) });
+
+/** Rows and lines of all kinds. */
+const rowsOf = (counts: Running['counts']) =>
+  Object.entries(counts).reduce((sum, [name, count]) => (name === 'accounts' ? sum : sum + count), 0);
+
+export const toBackup = (
+  backup: Running | Summary,
+  status: 'running' | 'done' | 'failed' = 'finishedAtMs' in backup ? 'done' : 'running',
+) => ({
+  id: backup.id,
+  status,
+  started_at: isoTime(backup.startedAtMs),
+  finished_at: 'finishedAtMs' in backup ? isoTime(backup.finishedAtMs) : null,
+  databases: backup.databases,
+  accounts: backup.counts['accounts'] ?? 0,
+  rows: rowsOf(backup.counts),
+  chunks: backup.chunks.length,
+  bytes: backup.bytes,
+  missing_accounts: backup.missing,
+});
+
+export const toRestored = (restored: Restored) => ({
+  id: restored.id,
+  done: restored.restoredChunks === restored.chunks,
+  chunks: restored.chunks,
+  restored_chunks: restored.restoredChunks,
+  rows: restored.rows,
+  skipped_rows: restored.skipped,
+  accounts: restored.accounts,
+});

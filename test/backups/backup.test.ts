@@ -1,0 +1,279 @@
+import { applyD1Migrations } from 'cloudflare:test';
+import { env, exports } from 'cloudflare:workers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
+import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
+import { running } from '../../src/backups/state.ts';
+import { LEFT_OUT, TABLES } from '../../src/backups/tables.ts';
+import { accountDatabases } from '../../src/db/client.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { type Customer, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { emptyStorage } from '../support/empty-storage.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { addEndpoint, loseHints } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+let stop: () => void;
+let hints: ReturnType<typeof loseHints>;
+beforeAll(() => {
+  stop = withOperatorToken();
+  hints = loseHints();
+});
+afterAll(() => {
+  stop();
+  hints.stop();
+});
+
+const FINGERPRINT = 'machine-0001';
+
+/** A seller who has something of every kind. */
+const seller = async (number: number) => {
+  const ada = await signUp();
+  await ada.asSession('PUT', '/api/v1/products/editor', { name: 'Editor', terms: { max_activations: 2 } });
+  const licenses: Json[] = [];
+  for (let i = 0; i < 3; i++)
+    licenses.push(
+      await ada.createLicense({ product: 'editor', customer_email: `kunde${number}-${i}@example.com` }),
+    );
+  const [first] = licenses;
+  const licenseKey = String(first?.['license_key']);
+  await ada.asKey('POST', '/api/v1/licenses/activate', { license_key: licenseKey, fingerprint: FINGERPRINT });
+  await ada.asSession('POST', `/api/v1/licenses/${String(licenses[1]?.['id'])}/suspend`, { reason: 'late' });
+  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  return { ada, licenses, licenseKey, endpoint };
+};
+type Seller = Awaited<ReturnType<typeof seller>>;
+
+/** What the seller sees of the account. */
+const pictureOf = async ({ ada, licenseKey, endpoint }: Seller) => {
+  const [licenses, dashboard, webhook] = await Promise.all([
+    ada.asSession('GET', '/api/v1/licenses?limit=100'),
+    ada.asSession('GET', '/api/dashboard'),
+    ada.asSession('GET', `/api/webhooks/${endpoint.id}`),
+  ]);
+  const { body: verdict } = await verify(ada, licenseKey);
+  const { usage, licenses: counts } = dashboard.body;
+  return {
+    licenses: licenses.body.data,
+    counts,
+    usage: usage.api_usage,
+    secret: webhook.body.secret,
+    seat: verdict.activation.id,
+    valid: verdict.valid,
+    verifiedUsage: verdict.api_usage,
+  };
+};
+
+const backUp = async () => {
+  let { body } = await asOperator('POST', '/operator/backups');
+  for (let step = 0; body['status'] === 'running' && step < 50; step++)
+    ({ body } = await asOperator('POST', `/operator/backups/${String(body['id'])}/continue`));
+  return body;
+};
+
+const restore = async (id: unknown) => {
+  for (let step = 0; step < 50; step++) {
+    const { status, body } = await asOperator('POST', `/operator/backups/${String(id)}/restore`);
+    if (status !== 200 || body['done']) return { status, body };
+  }
+  throw new Error('The restore has no end.');
+};
+
+/** Loses everything but the bucket. */
+const loseService = async () => {
+  const kept: { key: string; bytes: ArrayBuffer; customMetadata: Record<string, string> }[] = [];
+  const { objects } = await env.BACKUPS.list({ include: ['customMetadata'] });
+  for (const { key, customMetadata = {} } of objects) {
+    const found = await env.BACKUPS.get(key);
+    if (found) kept.push({ key, bytes: await found.arrayBuffer(), customMetadata });
+  }
+  await emptyStorage();
+  await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));
+  for (const { key, bytes, customMetadata } of kept) await env.BACKUPS.put(key, bytes, { customMetadata });
+};
+
+const verify = (ada: Customer, licenseKey: string) =>
+  ada.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey, fingerprint: FINGERPRINT });
+
+const bucket = () => requireBucket(env);
+
+/** Puts a restore that was complete back to its beginning. */
+const repeatRestore = (id: string) =>
+  openRecord(bucket(), 'restoring').write(
+    { id, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() },
+    null,
+  );
+
+/** Lets the backup that runs have a chunk that the bucket doesn't have. */
+const loseChunk = async () => {
+  const record = running(bucket());
+  const found = await record.read();
+  if (!found) throw new Error('No backup runs.');
+  const position = { phase: 'verify', chunk: 0, found: {} } as const;
+  await record.write(
+    { ...found.value, position, chunks: ['000000-lost'], counts: { accounts: 1 } },
+    found.etag,
+  );
+};
+
+test('a backup names every table of the database, or says why it leaves one out', async () => {
+  const { results } = await env.DB.prepare(
+    `SELECT name FROM sqlite_master WHERE type = 'table'
+     AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'license_trigrams*' AND name <> 'd1_migrations'`,
+  ).all<{ name: string }>();
+  const known = [...TABLES.map(({ name }) => name), ...Object.keys(LEFT_OUT)];
+  expect(known.toSorted()).toEqual(results.map(({ name }) => name).toSorted());
+});
+
+test('a service that is lost comes back from a backup as it was', async () => {
+  const sellers = await Promise.all([seller(0), seller(1), seller(2)]);
+  const before = [];
+  for (const one of sellers) before.push(await pictureOf(one));
+  const backup = await backUp();
+  expect(backup).toMatchObject({ status: 'done', accounts: 3, missing_accounts: [] });
+
+  await loseService();
+  const { status, body } = await restore(backup.id);
+  expect({ status, body }).toMatchObject({ status: 200, body: { done: true, accounts: 3, skipped_rows: 0 } });
+
+  for (const [i, one] of sellers.entries()) {
+    const after = await pictureOf(one);
+    const was = before[i];
+    expect(after).toEqual({
+      ...was,
+      usage: was?.verifiedUsage,
+      verifiedUsage: (was?.verifiedUsage ?? 0) + 1,
+    });
+    const found = await one.ada.asSession('GET', '/api/v1/licenses?q=kunde');
+    expect(found.body.data).toHaveLength(3);
+    const refused = await one.ada.asKey('POST', '/api/v1/licenses/verify', {
+      license_key: one.licenses[1].license_key,
+      fingerprint: FINGERPRINT,
+    });
+    expect(refused.body.code).toBe('suspended');
+  }
+});
+
+test('an application that called before the service was restored gets its verdict once it is', async () => {
+  const one = await seller(9);
+  const before = await pictureOf(one);
+  const { id } = await backUp();
+  await loseService();
+  expect((await verify(one.ada, one.licenseKey)).status).toBe(403);
+  await restore(id);
+  // The Worker remembers the refusal for as long.
+  useFakeClock(Date.now() + 31_000);
+  expect(await pictureOf(one)).toMatchObject({ licenses: before.licenses, valid: true, seat: before.seat });
+});
+
+test('what the accounts of a restored service store is metered as it is', async () => {
+  const one = await seller(8);
+  const { id } = await backUp();
+  await loseService();
+  await restore(id);
+  const { results } = await accountsD1
+    .prepare(
+      `SELECT license_totals.bytes AS metered, stored_bytes.bytes AS stored, licenses FROM license_totals
+       JOIN stored_bytes USING (account_id) WHERE account_id = ?`,
+    )
+    .bind(one.ada.accountId)
+    .all<{ metered: number; stored: number; licenses: number }>();
+  const [row] = results;
+  expect(row).toMatchObject({ licenses: 3, metered: row?.stored });
+  expect(row?.stored).toBeGreaterThan(2_000);
+});
+
+test('a step of a restore that is made again changes nothing', async () => {
+  const one = await seller(3);
+  const backup = await backUp();
+  await loseService();
+  await asOperator('POST', `/operator/backups/${backup.id}/restore`);
+  const before = await pictureOf(one);
+  // The step was made, but nobody has written down that it was.
+  await repeatRestore(backup.id);
+  const again = await restore(backup.id);
+  expect(again.body).toMatchObject({ done: true, accounts: backup.accounts });
+  const after = await pictureOf(one);
+  expect(after.licenses).toEqual(before.licenses);
+  expect([after.usage, after.seat]).toEqual([before.verifiedUsage, before.seat]);
+});
+
+test('a service that has accounts is not restored into', async () => {
+  const backup = await backUp();
+  await signUp();
+  const { status, body } = await restore(backup.id);
+  expect([status, body.error.message]).toEqual([
+    409,
+    'The service has accounts. Restore into a new service.',
+  ]);
+});
+
+test('a backup whose chunk was changed or exchanged is not restored', async () => {
+  await seller(4);
+  const first = await backUp();
+  const second = await backUp();
+  const names = async (id: string) =>
+    (await env.BACKUPS.list({ prefix: `chunks/${id}/` })).objects.map(({ key }) => key);
+  const [from] = await names(second.id);
+  const [to] = await names(first.id);
+  const other = await env.BACKUPS.get(from ?? '');
+  await env.BACKUPS.put(to ?? '', await (other as R2ObjectBody).arrayBuffer(), {
+    customMetadata: other?.customMetadata ?? {},
+  });
+  await loseService();
+  const { status } = await restore(first.id);
+  expect(status).toBe(500);
+  expect((await env.DB.prepare('SELECT count(*) AS n FROM users').first())?.['n']).toBe(0);
+});
+
+test('a backup that can not be read back is not complete', async () => {
+  await seller(5);
+  const { body } = await asOperator('POST', '/operator/backups');
+  await loseChunk();
+  const { body: ended } = await asOperator('POST', `/operator/backups/${body.id}/continue`);
+  expect(ended.status).toBe('failed');
+  expect((await asOperator('GET', `/operator/backups/${body.id}`)).status).toBe(404);
+});
+
+test('metrics tell how old the last complete backup is', async () => {
+  await backUp();
+  const metrics = await exports.default.fetch(
+    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
+  );
+  const [, age] = /^latchkey_backup_age_seconds (\S+)$/m.exec(await metrics.text()) ?? [];
+  expect(Number(age)).toBeGreaterThanOrEqual(0);
+  expect(Number(age)).toBeLessThan(60);
+});
+
+test('two steps at once make one of them', async () => {
+  await seller(6);
+  const { body } = await asOperator('POST', '/operator/backups');
+  const steps = await Promise.all([
+    asOperator('POST', `/operator/backups/${body.id}/continue`),
+    asOperator('POST', `/operator/backups/${body.id}/continue`),
+  ]);
+  expect(steps.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+  const { body: done } = await asOperator('GET', `/operator/backups/${body.id}`);
+  expect(done.status).toBe('done');
+});
+
+test('the hourly work makes a backup a day, goes on with it by the queue, and deletes those of a month ago', async () => {
+  const service = { env, db: accountDatabases(env)[0].db };
+  await seller(7);
+  for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
+  await backUpNightly(service);
+  await continueBackup(env);
+  const made = await asOperator('GET', '/operator/backups');
+  expect(made.body.data).toMatchObject([{ status: 'done' }]);
+  await backUpNightly(service);
+  expect((await asOperator('GET', '/operator/backups')).body.data).toHaveLength(1);
+
+  useFakeClock(Date.now() + 31 * DAY_MS);
+  await backUpNightly(service);
+  await continueBackup(env);
+  const left = (await asOperator('GET', '/operator/backups')).body.data;
+  expect(left).toHaveLength(1);
+  expect(left[0].id).not.toBe(made.body.data[0].id);
+});
