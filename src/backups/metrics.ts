@@ -10,7 +10,8 @@ export const renderBackups = async (env: Env): Promise<string> => {
   if (!bucket) return '';
   try {
     const last = (await listIds(bucket)).at(-1);
-    const ages = last === undefined ? [] : [{ labels: {}, value: (Date.now() - idTimeMs(last)) / 1_000 }];
+    const ages =
+      last === undefined ? [] : [{ labels: {}, value: Math.max(0, Date.now() - idTimeMs(last)) / 1_000 }];
     const help = 'Time since the last complete backup was begun. Missing if there is none.';
     return `${render('backup_age_seconds', 'gauge', help, ages).join('\n')}\n`;
   } catch (error) {

@@ -69,7 +69,7 @@ const conditionOf = (name: string, columns: string[], references: Reference[]): 
   const value = (column: string) => `value ->> ${columns.indexOf(column)}`;
   const parents = references.map(({ columns: own, foreignTable, foreignColumns }) => {
     const values = own.map((column) => value(column.name)).join(', ');
-    const parent = getTableConfig(foreignTable as SQLiteTable).name;
+    const parent = getTableConfig(foreignTable).name;
     return `(${values}) IN (SELECT ${list(foreignColumns.map((column) => column.name))} FROM ${quote(parent)})`;
   });
   if (parents.length > 0) return parents.join(' AND ');
@@ -89,7 +89,7 @@ const inOrder = (): Table[] => {
     const drizzled = byName.get(name);
     if (!drizzled || placed.has(name) || name in LEFT_OUT) return;
     for (const foreign of getTableConfig(drizzled).foreignKeys) {
-      const parent = getTableConfig(foreign.reference().foreignTable as SQLiteTable).name;
+      const parent = getTableConfig(foreign.reference().foreignTable).name;
       if (parent !== name) place(parent);
     }
     placed.set(name, toTable(drizzled));

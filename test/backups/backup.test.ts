@@ -137,6 +137,10 @@ test('a service that is lost comes back from a backup as it was', async () => {
   await loseService();
   const { status, body } = await restore(backup.id);
   expect({ status, body }).toMatchObject({ status: 200, body: { done: true, accounts: 3, skipped_rows: 0 } });
+  const { results: entries } = await env.DB.prepare(
+    "SELECT target FROM audit_log WHERE account_id = 'operator' AND action = 'service.restore'",
+  ).all();
+  expect(entries).toEqual([{ target: backup.id }]);
 
   for (const [i, one] of sellers.entries()) {
     const after = await pictureOf(one);

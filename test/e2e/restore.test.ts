@@ -89,7 +89,7 @@ const pictureOf = async ({ apiKey, licenseKeys, webhookId }: Seller, number: num
       string,
       { id: string } | string | number | boolean
     >;
-    const [header = ''] = String(token).split('.');
+    const [header = ''] = (typeof token === 'string' ? token : '').split('.');
     seats.push({ valid, activation, used, kid: Buffer.from(header, 'base64url').toString() });
     calls = Number(api_usage);
   }
