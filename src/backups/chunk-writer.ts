@@ -1,6 +1,6 @@
 import { randomBase62 } from '../shared/crypto/random.ts';
 import { type Bucket, writeSealed } from './bucket.ts';
-import { type Cell, type Line, tally } from './lines.ts';
+import { type StoredValue, type BackupLine, tally } from './lines.ts';
 import { chunkName, chunkOwner, type Running } from './state.ts';
 import type { Table } from './tables.ts';
 
@@ -28,7 +28,7 @@ export const openChunkWriter = (bucket: Bucket, state: Running) => {
     state.bytes += written?.size ?? 0;
   };
 
-  const add = async (line: Line): Promise<void> => {
+  const add = async (line: BackupLine): Promise<void> => {
     const text = JSON.stringify(line);
     if (length + text.length > CHUNK_LENGTH || lines.length === CHUNK_LINES) await flush();
     tally(state.counts, line);
@@ -41,8 +41,12 @@ export const openChunkWriter = (bucket: Bucket, state: Running) => {
     flush,
 
     /** Adds a page of rows, in lines that are small enough to come in again. */
-    addRows: async (database: string, { name: table, columns }: Table, rows: Cell[][]): Promise<void> => {
-      let part: Cell[][] = [];
+    addRows: async (
+      database: string,
+      { name: table, columns }: Table,
+      rows: StoredValue[][],
+    ): Promise<void> => {
+      let part: StoredValue[][] = [];
       let partLength = 0;
       const addPart = async () => {
         if (part.length > 0) await add({ database, table, columns, rows: part });

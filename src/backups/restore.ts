@@ -5,9 +5,9 @@ import { restoreLine } from '../operators/restore.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { type Bucket, openRecord, readSealed } from './bucket.ts';
-import { type AccountLine, type Line, readLines } from './lines.ts';
+import { type AccountLine, type BackupLine, readLines } from './lines.ts';
 import { insertRows } from './rows.ts';
-import { BACKUP_FORMAT, chunkName, chunkOwner, readSummary, type Summary } from './state.ts';
+import { BACKUP_FORMAT, chunkName, chunkOwner, readSummary, type CompleteBackup } from './state.ts';
 
 // Rebuilds a service from a backup, some chunks a call. A call that dies is made again: rows that are there stay as they are.
 
@@ -38,7 +38,7 @@ export const isRestoring = async ({ r2 }: Bucket): Promise<boolean> => (await r2
 const refuse = (message: string) => new AppError('invalid_transition', { message });
 
 /** Refuses a service that has accounts, and one whose databases have other names. */
-const checkService = async (env: Env, { format, databases }: Summary): Promise<void> => {
+const checkService = async (env: Env, { format, databases }: CompleteBackup): Promise<void> => {
   if (format !== BACKUP_FORMAT)
     throw refuse('The backup is from another release. Restore it with that release.');
   const found = accountDatabases(env);
@@ -88,7 +88,7 @@ const openAccounts = (env: Env) => {
   };
 };
 
-const restoreChunk = async (env: Env, state: Restoring, lines: Line[]): Promise<void> => {
+const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Promise<void> => {
   const databases = accountDatabases(env);
   const restoreAccount = openAccounts(env);
   for (const line of lines) {

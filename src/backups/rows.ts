@@ -1,17 +1,17 @@
 import { sql } from 'drizzle-orm';
 import type { NamedDatabase } from '../db/client.ts';
-import type { Cell, RowsLine } from './lines.ts';
+import type { StoredValue, RowsLine } from './lines.ts';
 import { insertQuery, pageQuery, type Table, TABLES } from './tables.ts';
 
 /** Reads the rows after a key. `last` is the key of the last one if there may be more. */
 export const readPage = async (
   { db }: NamedDatabase,
   table: Table,
-  after: Cell[] | null,
-): Promise<{ rows: Cell[][]; last: Cell[] | null }> => {
+  after: StoredValue[] | null,
+): Promise<{ rows: StoredValue[][]; last: StoredValue[] | null }> => {
   const bound = after ?? [];
   const query = bindAll(pageQuery(table, after === null), bound);
-  const rows = await db.values<Cell[]>(query);
+  const rows = await db.values<StoredValue[]>(query);
   const last = rows.at(-1);
   const positions = table.key.map((name) => table.columns.indexOf(name));
   return {
@@ -21,7 +21,7 @@ export const readPage = async (
 };
 
 /** Returns the query with values for its question marks. */
-const bindAll = (query: string, values: readonly Cell[]) => {
+const bindAll = (query: string, values: readonly StoredValue[]) => {
   const [first = '', ...parts] = query.split('?');
   return sql.join([sql.raw(first), ...parts.flatMap((part, i) => [sql`${values[i]}`, sql.raw(part)])]);
 };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isoTime } from '../shared/rules/dates.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import type { Restored } from './restore.ts';
-import type { Running, Summary } from './state.ts';
+import type { Running, CompleteBackup } from './state.ts';
 
 export const backupParam = z.object({ id: z.string().regex(idPattern('bak')) });
 
@@ -11,7 +11,7 @@ const rowsOf = (counts: Running['counts']) =>
   Object.entries(counts).reduce((sum, [name, count]) => (name === 'accounts' ? sum : sum + count), 0);
 
 export const toBackup = (
-  backup: Running | Summary,
+  backup: Running | CompleteBackup,
   status: 'running' | 'done' | 'failed' = 'finishedAtMs' in backup ? 'done' : 'running',
 ) => ({
   id: backup.id,

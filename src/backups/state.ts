@@ -1,15 +1,15 @@
 import { accountDatabases } from '../db/client.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Bucket, openRecord, readSealed, writeSealed } from './bucket.ts';
-import type { Cell, Tally } from './lines.ts';
+import type { StoredValue, Tally } from './lines.ts';
 
 // How far a backup is. It is kept in the bucket, beside what it is about, so that a backup depends on no database.
 
 export const BACKUP_FORMAT = 1;
 
 /** Where the next step goes on. Databases and tables are numbered in their order. */
-export type Position =
-  | { phase: 'rows'; database: number; table: number; after: Cell[] | null }
+export type BackupPosition =
+  | { phase: 'rows'; database: number; table: number; after: StoredValue[] | null }
   | { phase: 'objects'; database: number; afterAccount: string; tries: number }
   | { phase: 'verify'; chunk: number; found: Tally };
 
@@ -18,7 +18,7 @@ export interface Running {
   format: number;
   databases: string[];
   startedAtMs: number;
-  position: Position;
+  position: BackupPosition;
   /** The names of the chunks, in their order. */
   chunks: string[];
   bytes: number;
@@ -28,7 +28,7 @@ export interface Running {
 }
 
 /** What remains of a backup that is complete. */
-export type Summary = Omit<Running, 'position'> & { finishedAtMs: number };
+export type CompleteBackup = Omit<Running, 'position'> & { finishedAtMs: number };
 
 export const running = (bucket: Bucket) => openRecord<Running>(bucket, 'running');
 
@@ -50,12 +50,12 @@ const summaryOwner = (id: string) => ['backup', id, 'summary'];
 export const chunkName = (id: string, name: string) => `chunks/${id}/${name}`;
 export const chunkOwner = (id: string, number: number) => ['backup', id, String(number)];
 
-export const writeSummary = (bucket: Bucket, summary: Summary) =>
+export const writeSummary = (bucket: Bucket, summary: CompleteBackup) =>
   writeSealed(bucket, SUMMARIES + summary.id, summaryOwner(summary.id), JSON.stringify(summary));
 
-export const readSummary = async (bucket: Bucket, id: string): Promise<Summary | null> => {
+export const readSummary = async (bucket: Bucket, id: string): Promise<CompleteBackup | null> => {
   const found = await readSealed(bucket, SUMMARIES + id, summaryOwner(id));
-  return found && (JSON.parse(found.text) as Summary);
+  return found && (JSON.parse(found.text) as CompleteBackup);
 };
 
 /** The ids of complete backups, newest last. They are as many as are kept, so that one call lists them. */
