@@ -44,6 +44,7 @@ const LISTED: [group: string, files: string[]][] = [
   [
     'Stores',
     [
+      'docs/stores/stripe.md',
       'docs/stores/paddle.md',
       'docs/stores/lemonsqueezy.md',
       'docs/stores/polar.md',

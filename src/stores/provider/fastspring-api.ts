@@ -36,9 +36,7 @@ export const fastspringApi: StoreApi = {
   origin: () => 'https://api.fastspring.com',
 
   keyProblem: (key) =>
-    /^[^:\s]+:[^\s]+$/.test(key)
-      ? null
-      : 'The API key is the username and the password, with a colon between them.',
+    /^[^:\s]+:[^\s]+$/.test(key) ? null : 'must be the username and the password, with a colon between them',
 
   /** A page has 25 events. The next one begins, or ends, where this one does. */
   listRecent: async (access, sinceMs, cursor) => {

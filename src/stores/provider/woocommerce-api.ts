@@ -45,7 +45,7 @@ export const woocommerceApi: StoreApi = {
   keyProblem: (key) =>
     partsOf(key)
       ? null
-      : 'The API key is the address of the shop with both keys, as https://ck_…:cs_…@shop.example.',
+      : 'must be the address of the shop with both keys in it: https://ck_…:cs_…@shop.example.com',
 
   /** A list by the last change has refunds of old orders, too. */
   listRecent: async (access, sinceMs, cursor) => {
