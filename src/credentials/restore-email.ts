@@ -30,6 +30,14 @@ interface WayBack {
   expiresAt: number;
 }
 
+const ENDED_WITH_ADDRESS = [
+  'verify_email',
+  'change_email',
+  'reset_password',
+  'two_factor',
+  'operator_email',
+] as const;
+
 /** When the address was replaced. */
 const changedAtOf = ({ expiresAt }: WayBack): number => expiresAt - RESTORE_MS;
 
@@ -83,7 +91,7 @@ const deleteCodes = ({ firstDb }: PublicCtx, accountId: string) => {
 const takeBack = (ctx: PublicCtx, way: WayBack, told: Told) => {
   const { accountId } = way;
   return ctx.firstDb.batch([
-    deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'reset_password', 'two_factor']),
+    deleteTokens(ctx, accountId, ENDED_WITH_ADDRESS),
     // While the user has the other address, so that one of parallel calls tells it.
     ...told.statements,
     restoreUser(ctx, way),

@@ -3,12 +3,11 @@ import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
 import type { Ctx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
-import { type UserRow, users, userTokens } from '../db/schema.ts';
+import { type UserRow, users } from '../db/schema.ts';
 import { hasMail } from '../mail/deliver.ts';
-import { letterTo } from '../mail/letter.ts';
 import { sendMail } from '../mail/send.ts';
-import { NOTHING_TOLD, tell } from '../mail/tell.ts';
-import { emailChanged, tokenUrl, verifyEmail } from '../mail/templates.ts';
+import { NOTHING_TOLD } from '../mail/tell.ts';
+import { tokenUrl, verifyEmail } from '../mail/templates.ts';
 import { AppError, type ErrorDetail } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
 import { copyIsDue, copyUserNow } from '../users/copy.ts';
@@ -20,6 +19,7 @@ import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
 import { deleteTokens, findUserToken, isUnused, newUserToken, storeToken } from '../users/user-tokens.ts';
 import { accountOf, getUser } from '../users/user.ts';
 import { refuseTaken } from './change-email.ts';
+import { leaveAddress } from './leave-address.ts';
 import type { verifyEmailInput } from './schemas.ts';
 
 /** Sends the email by which a user proves that the account's email address is theirs. */
@@ -40,19 +40,6 @@ export const findUnverified = async (ctx: UserCtx) => {
   await consumeAttempts(ctx, mailLimits('verify', ctx.accountId));
   const { accountId, email, emailVerifiedAt } = await getUser(ctx, ctx.accountId);
   return emailVerifiedAt === null ? { id: accountId, email } : null;
-};
-
-/** An address that was never proved may be a stranger's, by a typing error, so it gets no way back into the account. */
-const newWayBack = (ctx: PublicCtx, { accountId, email, emailVerifiedAt }: UserRow) =>
-  emailVerifiedAt === null ? null : newUserToken(ctx, accountId, 'restore_email', email);
-
-/** Tells the address that the account leaves, and gives it a way back. */
-const leaveAddress = async (ctx: PublicCtx, user: UserRow, newEmail: string, { origin }: Client) => {
-  const way = newWayBack(ctx, user);
-  const content = emailChanged(newEmail, way && tokenUrl(origin, 'restore-email', way.token));
-  const told = await tell(ctx, { ...letterTo(user, content), isUnverified: false });
-  const rows = way ? [ctx.firstDb.insert(userTokens).values(way.row)] : [];
-  return { ...told, statements: [...rows, ...told.statements] };
 };
 
 const notProved = (message: string, details: ErrorDetail[] = []) =>
@@ -104,7 +91,7 @@ export const confirmEmail = async (
     isUnused(tokenHash),
     isChange ? not(isReserved(email, accountId)) : eq(users.email, email),
   );
-  const told = isChange ? await leaveAddress(ctx, user, email, client) : NOTHING_TOLD;
+  const told = isChange ? await leaveAddress(ctx, user, email, client.origin) : NOTHING_TOLD;
   const account: Ctx = { ...accountOf(ctx, accountId), actor: { kind: 'session', id: sessionId } };
   try {
     const [changed] = await ctx.firstDb.batch([

@@ -109,6 +109,22 @@ export const twoFactorResetRequested = (origin: string, resetAtMs: number): Mail
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
+/** Sent to the old address when the operator was asked to change it. */
+export const emailChangeByOperator = (
+  origin: string,
+  newEmail: string,
+  changesAtMs: number,
+): MailContent<'security'> => ({
+  kind: 'security',
+  subject: 'Your email address is about to change',
+  paragraphs: [
+    `The operator of the service was asked to change the email address of your Latchkey account to ${newEmail}, because this one can no longer be read. It changes at ${utcTime(changesAtMs)}.`,
+    'To keep this address, sign in before then.',
+  ],
+  link: { label: 'Sign in', url: `${origin}/login` },
+  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
+});
+
 export const passwordChanged = (origin: string): MailContent<'security'> => ({
   kind: 'security',
   subject: 'Your password has changed',

@@ -3,6 +3,7 @@ import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
 import { clientOf } from '../auth/client.ts';
 import { renderBackups } from '../backups/metrics.ts';
+import { requestOperatorChange } from '../credentials/operator-change.ts';
 import { clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { takes } from '../http/input.ts';
@@ -24,6 +25,7 @@ import { restoreBackup } from './restore.ts';
 import {
   accountParam,
   accountsQuery,
+  changeEmailInput,
   grantInput,
   invitationParam,
   invitationsQuery,
@@ -93,6 +95,16 @@ export const operatorRoutes = new Hono<AppEnv>()
     const found = await getAccount(ctx);
     const resetAt = await completed(c, requestReset(ctx, clientOf(c)));
     return c.json({ ...toOperatorAccount(found), two_factor_reset_at: isoTime(resetAt) }, 200);
+  })
+  .post('/accounts/:id/change-email', takes({ body: changeEmailInput }), async (c) => {
+    const ctx = { ...operatorCtx(c), ...publicCtx(c) };
+    const found = await getAccount(ctx);
+    const { email } = c.req.valid('json');
+    const changesAt = await completed(c, requestOperatorChange(ctx, email, clientOf(c).origin));
+    return c.json(
+      { ...toOperatorAccount(found), new_email: email, email_changes_at: isoTime(changesAt) },
+      200,
+    );
   })
   .post('/accounts/:id/plan', takes({ body: grantInput }), async (c) => {
     const { plan, until } = c.req.valid('json');

@@ -17,6 +17,8 @@ export const accountsQuery = z.object({
 
 export const accountParam = z.object({ id: z.string().regex(idPattern('acct')) });
 
+export const changeEmailInput = z.strictObject({ email });
+
 export const grantInput = z
   .strictObject({
     plan: z.enum(PLAN_NAMES),

@@ -28,7 +28,7 @@ import {
   rememberBrowser,
 } from '../users/known-browsers.ts';
 import { deleteExpiredThrottles } from '../users/throttle.ts';
-import { deleteExpiredTokens } from '../users/user-tokens.ts';
+import { deleteExpiredTokens, deleteTokens } from '../users/user-tokens.ts';
 import { idIfSamePassword } from '../users/user.ts';
 
 export interface SignedIn {
@@ -70,6 +70,8 @@ export const signIn = async (
       ...forgetBrowsers(ctx, browsers),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
+      // Whoever can sign in needs no other address.
+      deleteTokens(ctx, accountId, ['operator_email']),
       deleteExpiredTokens(ctx),
       ...told.statements,
     ]);

@@ -5,6 +5,7 @@ import { backUpNightly } from '../backups/nightly.ts';
 import { checkDue } from '../billing/scheduled/check.ts';
 import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
+import { carryOutOperatorChanges } from '../credentials/operator-change.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseUnverified } from '../erasure/unverified.ts';
@@ -18,6 +19,7 @@ import { copyDueUsers } from '../users/copy.ts';
 /** Erasures go first, because the others can use up the queries that D1 allows in a run. */
 const WORK = [
   copyDueUsers,
+  carryOutOperatorChanges,
   eraseUnverified,
   wakeErasures,
   sendHeldNotices,

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, lt, ne, type SQL, sql } from 'drizzle-orm';
 import type { PublicCtx } from '../db/ctx.ts';
 import { type TOKEN_PURPOSES, userTokens } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -19,6 +19,7 @@ const LIFETIME_MS: Record<Purpose, number> = {
   restore_email: RESTORE_MS,
   reset_password: HOUR_MS,
   two_factor: 10 * 60_000,
+  operator_email: 48 * HOUR_MS,
 };
 
 const TOKEN_PREFIX = 'lkt_';
@@ -57,13 +58,18 @@ export const isUnused = (tokenHash: string): SQL =>
   sql`EXISTS (SELECT 1 FROM ${userTokens} WHERE ${userTokens.tokenHash} = ${tokenHash})`;
 
 /** Statement that ends the account's tokens for these purposes. */
-export const deleteTokens = ({ firstDb }: PublicCtx, accountId: string, purposes: Purpose[]) =>
+export const deleteTokens = ({ firstDb }: PublicCtx, accountId: string, purposes: readonly Purpose[]) =>
   firstDb
     .delete(userTokens)
     .where(and(eq(userTokens.accountId, accountId), inArray(userTokens.purpose, purposes)));
 
 /** A change of the password ends what somebody who knew the old one may have started. */
-export const ENDED_WITH_PASSWORD: Purpose[] = ['reset_password', 'change_email', 'two_factor'];
+export const ENDED_WITH_PASSWORD: Purpose[] = [
+  'reset_password',
+  'change_email',
+  'two_factor',
+  'operator_email',
+];
 
 /** Limits the work of one request. Each request adds one row, so the table still shrinks. */
 const MAX_DELETED = 100;
@@ -72,7 +78,8 @@ export const deleteExpiredTokens = ({ firstDb }: PublicCtx) => {
   const expired = firstDb
     .select({ tokenHash: userTokens.tokenHash })
     .from(userTokens)
-    .where(lt(userTokens.expiresAt, Date.now()))
+    // The scheduled work carries out what the operator has asked for, and deletes it then.
+    .where(and(lt(userTokens.expiresAt, Date.now()), ne(userTokens.purpose, 'operator_email')))
     .limit(MAX_DELETED);
   return firstDb.delete(userTokens).where(inArray(userTokens.tokenHash, expired));
 };

@@ -109,6 +109,12 @@ export const PEOPLE: Step[] = [
     leaves: 'two_factor.request_reset',
     send: ({ ada }) => asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`),
   },
+  {
+    route: 'POST /operator/accounts/:id/change-email',
+    leaves: 'email.request_change',
+    send: ({ ada }) =>
+      asOperator('POST', `/operator/accounts/${ada.accountId}/change-email`, { email: PRIVATE.newEmail }),
+  },
   { route: 'POST /api/login/two-factor', leaves: 'login', send: loginWithTwoFactor },
   { route: 'POST /api/two-factor/recovery-codes', leaves: 'recovery_code.replace', send: replaceCodes },
   {

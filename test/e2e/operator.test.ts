@@ -3,7 +3,7 @@ import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeAt } from '../support/authenticator.ts';
-import { type Customer, createAccount } from './support/customer.ts';
+import { type Customer, createAccount, uniqueEmail } from './support/customer.ts';
 import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 // `latchkey operator …` as docs/running.md shows it, against a running service.
@@ -108,6 +108,15 @@ test('reset-two-factor says when two-factor authentication goes off', async () =
   const hours = (Date.parse(String(at)) - Date.now()) / 3_600_000;
   expect([hours > 47.9, hours <= 48]).toEqual([true, true]);
   expect((await latchkey(['reset-two-factor', ada.accountId])).stdout).toContain(String(at));
+});
+
+test('change-email says when the address changes', async () => {
+  const email = uniqueEmail('moved');
+  const { email_changes_at: at } = await json('change-email', ada.accountId, email);
+  const hours = (Date.parse(String(at)) - Date.now()) / 3_600_000;
+  expect([hours > 47.9, hours <= 48]).toEqual([true, true]);
+  expect((await latchkey(['change-email', ada.accountId, email])).stdout).toContain(String(at));
+  expect(await failure('change-email', ada.accountId, ada.email)).toMatchObject({ code: 'invalid_request' });
 });
 
 test('orphans lists what a gate keeps beyond D1, which is nothing, and gives it up', async () => {

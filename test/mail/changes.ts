@@ -185,6 +185,17 @@ export const CHANGES: Change[] = [
     },
   },
   {
+    name: 'a change of the address that the operator was asked for',
+    open: async () => {
+      const ada = await registerTwoFactor();
+      const body = { email: 'moved@example.com' };
+      return {
+        change: () => asOperator('POST', `/operator/accounts/${ada.accountId}/change-email`, body),
+        expected: told(ada, 'Your email address is about to change', 'email.request_change'),
+      };
+    },
+  },
+  {
     name: 'a reset of two-factor that is due',
     open: async () => {
       const ada = await registerTwoFactor();

@@ -11,6 +11,7 @@ export const TOKEN_PURPOSES = [
   'change_email',
   'restore_email',
   'reset_password',
+  'operator_email',
   'two_factor',
 ] as const;
 

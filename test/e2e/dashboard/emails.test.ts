@@ -24,6 +24,7 @@ const EMAILS = {
   newSignIn: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0),
   twoFactorOn: templates.twoFactorChanged(origin, true),
   twoFactorOff: templates.twoFactorChanged(origin, false),
+  emailChangeByOperator: templates.emailChangeByOperator(origin, 'grace@example.com', 0),
   twoFactorResetRequested: templates.twoFactorResetRequested(origin, 0),
   erasureRequested: accountTemplates.erasureRequested(origin, 0),
   accountErased: accountTemplates.accountErased(),

@@ -98,6 +98,29 @@ const resetTwoFactor = command({
   },
 });
 
+const changeEmail = command({
+  name: 'operator change-email',
+  args: ['ACCOUNT_ID', 'EMAIL'],
+  summary: 'Change an account’s email address in 48 hours',
+  details: [
+    'For an owner who has lost the mailbox. Make sure first that the new address is theirs. The old address gets an email, and signing in stops it.',
+  ],
+  options: {},
+  run: async (context, [id = '', email = '']) => {
+    const operator = await openOperator(context);
+    const account = await operator.post<Account & { new_email: string; email_changes_at: string }>(
+      `/accounts/${id}/change-email`,
+      { email },
+    );
+    context.out.fields(account, {
+      ...fieldsOf(account),
+      'new email': account.new_email,
+      'email changes': account.email_changes_at,
+    });
+    return 0;
+  },
+});
+
 const plan = command({
   name: 'operator plan',
   args: ['ACCOUNT_ID', 'PLAN'],
@@ -191,6 +214,7 @@ export const operatorCommands = [
   change('suspend', 'Refuse an account’s API keys, and let its sessions only read'),
   change('reinstate', 'Lift an account’s suspension'),
   resetTwoFactor,
+  changeEmail,
   plan,
   invite,
   invitations,
