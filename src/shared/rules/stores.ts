@@ -1,6 +1,5 @@
 /** Where sellers sell. `generic` is a shop of their own. */
 export const STORE_PROVIDERS = [
-  'stripe',
   'paddle',
   'lemonsqueezy',
   'polar',
