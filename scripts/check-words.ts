@@ -21,7 +21,7 @@ const isText = (text: string) => /[a-z] [a-z]/i.test(text) || /^[A-Z][a-z]+$/.te
 const withoutComments = (source: string) =>
   source.replace(/\/\*[\s\S]*?\*\/|\$\{[^}]*\}/g, '').replace(/^\s*(?:\/\/|import ).*$/gm, '');
 
-const FOLDERS = ['data', 'lib', 'pages', 'shell', 'ui'].map((folder) => `src/web/${folder}/`);
+const FOLDERS = ['data', 'lib', 'pages', 'portal', 'shell', 'ui'].map((folder) => `src/web/${folder}/`);
 const files = execFileSync('git', ['ls-files', ...FOLDERS], { encoding: 'utf8' });
 for (const file of files.trim().split('\n')) {
   const source = withoutComments(readFileSync(file, 'utf8'));

@@ -21,6 +21,7 @@ const WEB: Layer[] = [
     'signed-out.tsx',
     'shell',
     'pages',
+    'portal',
     'search.ts',
     'ui',
     'data',

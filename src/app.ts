@@ -23,7 +23,7 @@ import { regionRoutes } from './regions/routes.ts';
 import { selfServiceRoutes } from './self-service/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { signInRoutes } from './sign-in/routes.ts';
-import { dashboardPage, documentationRoutes, systemRoutes } from './system/routes.ts';
+import { dashboardPage, documentationRoutes, portalPageRoutes, systemRoutes } from './system/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { exportRoutes, importRoutes } from './transfer/routes.ts';
 import { twoFactorRoutes } from './two-factor/routes.ts';
@@ -33,6 +33,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .use(baseMiddleware)
   .route('/', systemRoutes)
   .route('/', documentationRoutes)
+  .route('/', portalPageRoutes)
   .route('/', checkoutRoutes)
   .route('/api', signInRoutes)
   .route('/api', accountRoutes)

@@ -32,7 +32,7 @@ const fetchAsset = async (c: Context<AppEnv>, path = c.req.path) => {
 };
 
 /** Paths that the Worker serves itself. At any other path, the dashboard tells a browser that there is no page. */
-const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/|operator\/)/;
+const WORKER_PATHS = /^\/(?:api\/|health$|openapi\.json$|docs(?:\/|$)|checkout\/|operator\/|portal-api\/)/;
 
 const isNavigation = (c: Context<AppEnv>) =>
   c.req.header('sec-fetch-mode') === 'navigate' || (c.req.header('accept') ?? '').includes('text/html');
@@ -55,6 +55,12 @@ const guidesFile = async (c: Context<AppEnv>, path?: string) => {
   c.set('hasFileHeaders', true);
   return response;
 };
+
+/** Serves the page of a seller's portal. It finds out itself whether there is one. */
+export const portalPageRoutes = new Hono<AppEnv>().get('/portal/:slug', (c) => {
+  c.set('hasFileHeaders', true);
+  return fetchAsset(c, '/portal');
+});
 
 export const documentationRoutes = new Hono<AppEnv>()
   .get('/openapi.json', (c) => fetchAsset(c))

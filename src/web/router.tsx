@@ -107,6 +107,12 @@ const regions = createRoute({
   component: lazyRouteComponent(() => import('./pages/regions/regions.tsx'), 'RegionsPage'),
 });
 
+const portal = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings/portal',
+  component: lazyRouteComponent(() => import('./pages/portal/portal.tsx'), 'PortalSettingsPage'),
+});
+
 const billing = createRoute({
   getParentRoute: () => shell,
   path: '/billing',
@@ -180,6 +186,7 @@ export const router = createRouter({
       twoFactor,
       sessions,
       regions,
+      portal,
       auditLog,
       exportAccount,
       deleteAccount,

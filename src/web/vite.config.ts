@@ -5,8 +5,9 @@ import { defineConfig } from 'vite';
 /** The address at which `npm run dev` serves the API. */
 const SERVICE = process.env['LATCHKEY'] ?? 'http://localhost:8787';
 
-/** What every page needs. */
-const LIBRARIES = /\/node_modules\/(?:react|react-dom|scheduler|@tanstack\/[a-z-]+)\//;
+/** What every page needs, and what the portal needs of it. */
+const REACT = /\/node_modules\/(?:react|react-dom|scheduler)\//;
+const LIBRARIES = /\/node_modules\/@tanstack\/[a-z-]+\//;
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -20,15 +21,22 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
-      // The second one is the layout of the guides. scripts/guides puts each page into it, and removes it.
-      input: ['index.html', 'guides.html'].map((file) => `${import.meta.dirname}/${file}`),
+      // The last one is the layout of the guides. scripts/guides puts each page into it, and removes it.
+      input: ['index.html', 'portal.html', 'guides.html'].map((file) => `${import.meta.dirname}/${file}`),
       // One file compresses better than a file for each set of pages that share a part of these.
-      output: { codeSplitting: { groups: [{ name: 'libraries', test: LIBRARIES }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'react', test: REACT },
+            { name: 'libraries', test: LIBRARIES },
+          ],
+        },
+      },
     },
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/health', '/openapi.json', '/docs', '/llms.txt', '/checkout'].map((path) => [
+      ['/api', '/portal-api', '/health', '/openapi.json', '/docs', '/llms.txt', '/checkout'].map((path) => [
         path,
         { target: SERVICE, changeOrigin: true, headers: { origin: SERVICE } },
       ]),

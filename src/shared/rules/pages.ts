@@ -22,6 +22,7 @@ const PAGE_PATHS = [
   '/settings/password',
   '/settings/two-factor',
   '/settings/sessions',
+  '/settings/portal',
   '/settings/regions',
   '/settings/audit-log',
   '/settings/export',

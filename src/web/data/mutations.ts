@@ -1,5 +1,6 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
+import { reword } from './error.ts';
 import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './webhook-queries.ts';
 
 // The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
@@ -17,6 +18,16 @@ export const moveHome = mutationOptions({
   mutationFn: (json: JsonOf<(typeof api)['home-region']['$post']>) =>
     call(api['home-region'].$post({ json })),
   meta: { invalidates: ['regions', 'dashboard'] },
+});
+
+// Portal
+
+export const savePortal = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.portal.$put>) =>
+    call(api.portal.$put({ json })).catch(
+      reword('slug_taken', { details: [{ path: 'slug', message: 'Another portal has this address.' }] }),
+    ),
+  meta: { invalidates: ['portal'] },
 });
 
 // API keys

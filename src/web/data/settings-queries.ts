@@ -55,3 +55,10 @@ export const auditLogQuery = ({ action, from, to }: AuditFilter) =>
       ),
     ...paged,
   });
+
+export type PortalSettings = InferResponseType<typeof api.portal.$get>;
+
+export const portalQuery = queryOptions({
+  queryKey: ['portal'],
+  queryFn: () => call(api.portal.$get()),
+});

@@ -233,6 +233,7 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     'settings-password': '/settings/password',
     'settings-two-factor': '/settings/two-factor',
     'settings-sessions': '/settings/sessions',
+    'settings-portal': '/settings/portal',
     'settings-regions': '/settings/regions',
     'settings-audit-log': '/settings/audit-log',
     'settings-export': '/settings/export',

@@ -8,6 +8,7 @@ const SECTIONS: { to: NonNullable<LinkProps['to']>; name: string }[] = [
   { to: '/settings/password', name: 'Password' },
   { to: '/settings/two-factor', name: 'Two-factor' },
   { to: '/settings/sessions', name: 'Sessions' },
+  { to: '/settings/portal', name: 'Portal' },
   { to: '/settings/regions', name: 'Regions' },
   { to: '/settings/audit-log', name: 'Audit log' },
   { to: '/settings/export', name: 'Export' },

@@ -1,0 +1,139 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import {
+  MAX_PORTAL_NAME_LENGTH,
+  MAX_SLUG_LENGTH,
+  type PortalPermission,
+} from '../../../shared/rules/portal.ts';
+import { savePortal } from '../../data/mutations.ts';
+import { type PortalSettings, portalQuery } from '../../data/settings-queries.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Card, CardHeader } from '../../ui/card.tsx';
+import { CopyIcon } from '../../ui/copy.tsx';
+import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { SettingsFrame } from '../settings/frame.tsx';
+import { ProductRules } from './product-rules.tsx';
+
+const PERMISSIONS: [PortalPermission, string, string][] = [
+  [
+    'release_seat',
+    'Release a machine’s seat',
+    'The next machine counts under the transfers that the terms allow.',
+  ],
+  ['offline_file', 'Get an offline file', 'For as many days as the terms say.'],
+  ['rotate_key', 'Change their license key', 'The old one ends at once, on each machine.'],
+  ['change_email', 'Change their email address', 'Both the old and the new address confirm it.'],
+];
+
+/** The service refuses an empty text, and takes null for none. */
+const orNull = (text: string | undefined) => (text === undefined || text.trim() === '' ? null : text);
+
+const PortalForm = ({ settings }: { settings: PortalSettings }) => {
+  const [products, setProducts] = useState(settings.products);
+  const save = useMutation({ ...savePortal, onSuccess: () => showToast('Portal saved') });
+  const send = (values: Record<string, string>, form: FormData) =>
+    save.mutate({
+      enabled: form.has('enabled'),
+      slug: orNull(values['slug']),
+      name: orNull(values['name']),
+      accent_color: form.has('has_color') ? values['accent_color'] : null,
+      support_url: orNull(values['support_url']),
+      allow: Object.fromEntries(PERMISSIONS.map(([name]) => [name, form.has(name)])),
+      products,
+    });
+  return (
+    <Form write={save} draft={useDraft()} onSend={send} className="max-w-xl px-5 pb-5">
+      <Choice name="enabled" label="The portal is on" defaultChecked={settings.enabled} />
+      <TextField
+        label="Address"
+        name="slug"
+        maxLength={MAX_SLUG_LENGTH}
+        spellCheck={false}
+        defaultValue={settings.slug ?? ''}
+        placeholder="your-company"
+        hint={`${location.origin}/portal/…  Letters, digits, and hyphens. An address that you give up stays yours for 30 days.`}
+      />
+      <TextField
+        label="Name"
+        name="name"
+        maxLength={MAX_PORTAL_NAME_LENGTH}
+        defaultValue={settings.name ?? ''}
+        hint="What your customers know you as. The portal’s emails come with it."
+      />
+      <div className="grid gap-2">
+        <Choice
+          name="has_color"
+          label="Buttons have your color"
+          defaultChecked={settings.accent_color !== null}
+        />
+        <input
+          type="color"
+          name="accent_color"
+          aria-label="Color of buttons"
+          defaultValue={settings.accent_color ?? '#2563eb'}
+          className="h-9 w-16 rounded-lg border border-line-strong bg-surface p-1"
+        />
+      </div>
+      <TextField
+        label="Support"
+        name="support_url"
+        type="url"
+        defaultValue={settings.support_url ?? ''}
+        hint="A page, or mailto: and an address. Customers find it at the bottom of the portal."
+      />
+      <ChoiceGroup label="Customers may">
+        {PERMISSIONS.map(([name, label, hint]) => (
+          <Choice key={name} name={name} label={label} hint={hint} defaultChecked={settings.allow[name]} />
+        ))}
+      </ChoiceGroup>
+      <ProductRules products={products} allow={settings.allow} onChange={setProducts} />
+      <div>
+        <Button type="submit" variant="solid" isBusy={save.isPending}>
+          Save portal
+        </Button>
+      </div>
+    </Form>
+  );
+};
+
+const Preview = ({ settings: { enabled, url } }: { settings: PortalSettings }) => {
+  if (!enabled || url === null) return null;
+  return (
+    <div className="flex items-center gap-1">
+      <CopyIcon text={url} what="the portal’s address" />
+      <a href={url} target="_blank" rel="noreferrer" className={buttonClass({ size: 'sm' })}>
+        Preview
+      </a>
+    </div>
+  );
+};
+
+export const PortalSettingsPage = () => {
+  const { data: settings, error, refetch } = useQuery(portalQuery);
+  return (
+    <SettingsFrame section="Portal">
+      {settings ? (
+        <Drafted name="portal">
+          <Card>
+            <CardHeader
+              title="Portal"
+              hint="A page on which your customers see their licenses and machines, and help themselves."
+              actions={<Preview settings={settings} />}
+            />
+            <PortalForm settings={settings} />
+          </Card>
+        </Drafted>
+      ) : error ? (
+        <Card>
+          <LoadError error={error} onRetry={() => void refetch()} />
+        </Card>
+      ) : (
+        <Skeleton className="h-96 rounded-xl" />
+      )}
+    </SettingsFrame>
+  );
+};

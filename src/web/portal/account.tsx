@@ -1,0 +1,123 @@
+import { useState } from 'react';
+import { describeUserAgent } from '../../shared/rules/user-agent.ts';
+import { ask, portal, type PortalPage, type SessionEntry, slug } from '../data/portal.ts';
+import { Button, Card, dateTime, Field, Form, Notice, useAction } from './parts.tsx';
+
+const ChangeEmail = () => {
+  const [isOpen, setOpen] = useState(false);
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const { run, isBusy, failure } = useAction(async (email: string) => {
+    await ask(portal['change-email'].$post({ param: { slug }, json: { email } }));
+    setSentTo(email);
+  });
+  if (sentTo !== null)
+    return (
+      <Notice tone="good">
+        Your present address and {sentTo} each get a link. Your licenses move once you have opened both,
+        within a day.
+      </Notice>
+    );
+  if (!isOpen) return <Button onClick={() => setOpen(true)}>Change my email address</Button>;
+  return (
+    <Form onSend={({ email = '' }) => run(email)}>
+      <Field
+        label="New email address"
+        name="email"
+        type="email"
+        autoComplete="email"
+        autoFocus
+        hint="Both your present and your new address confirm it."
+      />
+      {failure}
+      <div className="flex flex-wrap gap-2">
+        <Button variant="solid" type="submit" isBusy={isBusy}>
+          Send both links
+        </Button>
+        <Button onClick={() => setOpen(false)}>Cancel</Button>
+      </div>
+    </Form>
+  );
+};
+
+const Sessions = ({ onSignedOut }: { onSignedOut: (because: string) => void }) => {
+  const [sessions, setSessions] = useState<SessionEntry[] | null>(null);
+  const loading = useAction(async () => {
+    setSessions((await ask(portal.sessions.$get({ param: { slug } }))).data);
+  });
+  const ending = useAction(async () => {
+    await ask(portal.sessions.$delete({ param: { slug } }));
+    onSignedOut('All sessions have ended.');
+  });
+  if (!sessions)
+    return (
+      <>
+        <Button isBusy={loading.isBusy} onClick={loading.run}>
+          Where am I signed in?
+        </Button>
+        {loading.failure}
+      </>
+    );
+  return (
+    <div className="grid gap-3">
+      <ul className="divide-y divide-line">
+        {sessions.map((session) => (
+          <li key={session.id} className="py-2">
+            <p>
+              {describeUserAgent(session.user_agent)}
+              {session.current && ' (this browser)'}
+            </p>
+            <p className="text-sm text-muted">
+              Since {dateTime(session.created_at)}
+              {session.ip && `, last from ${session.ip}`}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {ending.failure}
+      <div>
+        <Button variant="danger" isBusy={ending.isBusy} onClick={ending.run}>
+          Sign out everywhere
+        </Button>
+      </div>
+    </div>
+  );
+};
+
+/** What concerns the customer, and no single license. */
+export const Account = ({
+  page,
+  onSignedOut,
+}: {
+  page: PortalPage;
+  onSignedOut: (because?: string | null) => void;
+}) => {
+  const [isSent, setSent] = useState(false);
+  const sending = useAction(async () => {
+    await ask(portal['resend-keys'].$post({ param: { slug } }));
+    setSent(true);
+  });
+  const signOut = useAction(async () => {
+    await ask(portal.session.$delete({ param: { slug } }));
+    onSignedOut('You are signed out.');
+  });
+  return (
+    <Card title="You">
+      <div className="grid justify-items-start gap-3">
+        {isSent ? (
+          <Notice tone="good">An email with your keys is on its way. There are at most three an hour.</Notice>
+        ) : (
+          <Button isBusy={sending.isBusy} onClick={sending.run}>
+            Send my keys to my address
+          </Button>
+        )}
+        {sending.failure}
+        {page.allow.change_email && <ChangeEmail />}
+        <Sessions onSignedOut={onSignedOut} />
+        <Button isBusy={signOut.isBusy} onClick={signOut.run}>
+          Sign out
+        </Button>
+        {signOut.failure}
+      </div>
+    </Card>
+  );
+};

@@ -1,0 +1,14 @@
+import '../styles.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Portal } from './portal.tsx';
+
+// The page for a seller's customers. It is an entry of its own, so that it loads nothing of the dashboard but React.
+
+const root = document.querySelector('#root');
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <Portal />
+    </StrictMode>,
+  );

@@ -1,0 +1,260 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { axeViolations, openPage, type Theme } from '../support/browser.ts';
+import { createAccount } from '../support/customer.ts';
+import { downloadBy, service, visit, visitAs } from '../support/dashboard.ts';
+import { waitForLink } from '../support/mails.ts';
+
+// The page for a seller's customers, as one of them uses it.
+
+const NAME = 'Orrery Software';
+const NARROW = 320;
+
+interface Body {
+  id: string;
+  license_key: string;
+  status: string;
+  url: string;
+  activation: { id: string };
+}
+const bodyOf = ({ body }: { body: unknown }) => body as Body;
+
+/** A seller with a portal, and a customer whose license is on two machines. */
+const openPortal = async (settings: object = {}) => {
+  const ada = await createAccount(service, 'portal');
+  const key = { 'x-api-key': (await ada.addKey()).api_key };
+  const slug = `orrery-${crypto.randomUUID().slice(0, 8)}`;
+  const email = `customer-of-${slug}@example.com`;
+  await service.put(
+    '/api/portal',
+    {
+      enabled: true,
+      slug,
+      name: NAME,
+      accent_color: '#0f766e',
+      support_url: 'https://example.com/help',
+      allow: { rotate_key: true },
+      ...settings,
+    },
+    key,
+  );
+  const terms = { max_activations: 3, offline_days: 30 };
+  await service.put('/api/v1/products/pro', { name: 'Orrery Pro', terms }, key);
+  const license = bodyOf(
+    await service.post(
+      '/api/v1/licenses/create',
+      { product: 'pro', customer_email: email, duration_days: 365 },
+      key,
+    ),
+  );
+  for (const [fingerprint, name] of [
+    ['machine-one-0001', 'Grace’s laptop'],
+    ['machine-two-0002', 'Studio'],
+  ])
+    await service.post(
+      '/api/v1/licenses/activate',
+      { license_key: license.license_key, fingerprint, name, platform: 'macos', app_version: '2.4.0' },
+      key,
+    );
+  return { key, slug, email, license, path: `/portal/${slug}` };
+};
+
+const IS_TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+
+const FINISH_TRANSITIONS = 'for (const animation of document.getAnimations()) animation.finish()';
+
+/** Whoever sees the page: in both themes, on the narrowest phone, and with a screen reader. */
+const expectGood = async (page: Page, what: string) => {
+  for (const colorScheme of ['light', 'dark'] satisfies Theme[]) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(FINISH_TRANSITIONS);
+    expect([what, colorScheme, await axeViolations(page)]).toEqual([what, colorScheme, []]);
+  }
+  await page.setViewportSize({ width: NARROW, height: 800 });
+  expect([what, await page.evaluate(IS_TOO_WIDE)]).toEqual([what, false]);
+  await page.setViewportSize({ width: 1_280, height: 900 });
+  await page.emulateMedia({ colorScheme: 'light' });
+};
+
+test('a customer signs in by email, releases a seat, gets an offline file, and changes their key', async () => {
+  const { key, slug, email, license, path } = await openPortal();
+  const { context, page, consoleErrors } = await visit();
+  await openPage(page, path);
+  await page.getByRole('heading', { name: NAME }).waitFor();
+  await page.getByLabel('Email address').waitFor();
+  // The first call finds no session, which browsers write to the console.
+  consoleErrors.length = 0;
+  await expectGood(page, 'sign-in');
+  await page.getByLabel('Email address').fill(email);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Look into your inbox' }).waitFor();
+  await expectGood(page, 'inbox');
+
+  const link = await waitForLink(service.origin, email, `Sign in to ${NAME}`);
+  expect(link).toContain(`${path}#token=`);
+  // A scanner of the mail program opens the link, and runs its scripts.
+  const scanner = await visit();
+  await scanner.page.goto(link);
+  await scanner.page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await scanner.context.close();
+
+  await page.goto('about:blank');
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  expect(page.url()).not.toContain('token');
+  await expectGood(page, 'link');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Orrery Pro' }).waitFor();
+  await page.getByText('3 machines at a time').waitFor();
+  expect(await page.getByText(license.license_key).count()).toBe(0);
+  await page.getByRole('button', { name: 'Show key' }).click();
+  await page.getByText(license.license_key).waitFor();
+
+  await page.getByRole('button', { name: 'Machines' }).click();
+  await page.getByText('2 of 3 seats taken').waitFor();
+  await page.getByRole('button', { name: 'Release the seat of Studio' }).click();
+  await expectGood(page, 'licenses');
+  await page.getByRole('button', { name: 'Release the seat', exact: true }).click();
+  await page.getByText('1 of 3 seats taken').waitFor();
+  expect(await page.getByText('Studio').count()).toBe(0);
+
+  await page.getByRole('button', { name: 'Offline file' }).click();
+  await page.getByLabel('Request code').fill('machine-three 0003');
+  await page.getByRole('button', { name: 'Make the file' }).click();
+  const file = await downloadBy(page, page.getByRole('button', { name: 'Download the file' }));
+  expect(file).toMatchObject({
+    name: 'license.latchkey',
+    text: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+  });
+  await page.getByRole('button', { name: 'Machines' }).click();
+  await page.getByText(/An offline file holds this seat until/).waitFor();
+
+  await page.getByRole('button', { name: 'Change the key' }).click();
+  await page.getByRole('button', { name: 'Change it now' }).click();
+  const newKey = await page.getByRole('status').getByRole('code').innerText();
+  const verify = (license_key: string) => service.post('/api/v1/licenses/verify', { license_key }, key);
+  expect(bodyOf(await verify(license.license_key)).status).toBe('not_found');
+  expect(bodyOf(await verify(newKey)).status).toBe('active');
+  await expectGood(page, 'all parts open');
+  expect(consoleErrors).toEqual([]);
+
+  // Another customer of the same seller.
+  const other = bodyOf(
+    await service.post('/api/v1/licenses/create', { customer_email: 'eve@example.com' }, key),
+  );
+  const foreign = await page.evaluate(
+    `fetch('/portal-api/${slug}/licenses/${other.id}/key').then(({ status }) => status)`,
+  );
+  expect(foreign).toBe(404);
+  await context.close();
+});
+
+test('an application’s link shows one license and leads back, and all sessions end at once', async () => {
+  const { key, license, path } = await openPortal({ allow: { change_email: true } });
+  const { body } = await service.post(
+    '/api/v1/portal-sessions',
+    { license_id: license.id, return_url: 'https://example.com/app' },
+    key,
+  );
+  const { context, page } = await visit();
+  await page.goto(bodyOf({ body }).url.replace(/^https?:\/\/[^/]+/, service.origin));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Orrery Pro' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Back to the application' }).getAttribute('href')).toBe(
+    'https://example.com/app',
+  );
+  expect(await page.getByRole('button', { name: 'Change the key' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Send my keys to my address' }).click();
+  await page.getByText('An email with your keys is on its way.').waitFor();
+  await page.getByRole('button', { name: 'Change my email address' }).click();
+  await page.getByRole('button', { name: 'Where am I signed in?' }).click();
+  await page.getByText('(this browser)').waitFor();
+  await expectGood(page, 'account');
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+  await page.getByText('All sessions have ended.').waitFor();
+  await openPage(page, path);
+  await page.getByLabel('Email address').waitFor();
+  await context.close();
+});
+
+test('a customer signs in with a license key and a code, and reads what went wrong', async () => {
+  const { email, license, path } = await openPortal();
+  const { context, page } = await visit();
+  await openPage(page, path);
+  await page.getByRole('button', { name: 'Use a license key' }).click();
+  await page.getByLabel('License key').fill(license.license_key);
+  await page.getByRole('button', { name: 'Send a code' }).click();
+  await page.getByLabel('Code').fill('000000x');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('This link or code has expired, or was used before.').waitFor();
+  await expectGood(page, 'code');
+  expect(email).toContain('@');
+  await page.goto(`${path}#token=lkl_forged`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Ask for another link' }).click();
+  await page.getByLabel('Email address').waitFor();
+  await context.close();
+});
+
+test('a portal that doesn’t exist, or is off, says so', async () => {
+  const { key, path } = await openPortal();
+  const { context, page } = await visit();
+  await openPage(page, '/portal/nobody-has-this-one');
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  await service.put('/api/portal', { enabled: false }, key);
+  await openPage(page, path);
+  await page.getByRole('heading', { name: 'This page is off' }).waitFor();
+  await expectGood(page, 'off');
+  await context.close();
+});
+
+test('a seller switches the portal on, and opens its preview', async () => {
+  const ada = await createAccount(service, 'portal-seller');
+  await service.put(
+    '/api/v1/products/pro',
+    { name: 'Orrery Pro' },
+    { 'x-api-key': (await ada.addKey()).api_key },
+  );
+  const slug = `seller-${crypto.randomUUID().slice(0, 8)}`;
+  const { context, page, consoleErrors } = await visitAs(ada);
+  await openPage(page, '/settings/portal');
+  await page.getByLabel('The portal is on').check();
+  await page.getByLabel('Address', { exact: true }).fill('latchkey');
+  await page.getByLabel('Name').fill(NAME);
+  await page.getByRole('button', { name: 'Save portal' }).click();
+  await page.getByText('Is reserved').waitFor();
+  consoleErrors.length = 0;
+  await page.getByLabel('Address', { exact: true }).fill(slug);
+  await page.getByLabel('Change their license key').check();
+  await page.getByLabel('A product with other rules').selectOption('pro');
+  await page
+    .getByRole('group', { name: /Orrery Pro/ })
+    .getByLabel('Get an offline file')
+    .uncheck();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save portal' }).click();
+  await page.getByText('Portal saved').waitFor();
+  const { body } = await service.get('/api/portal', { authorization: `Bearer ${ada.token}` });
+  expect(body).toMatchObject({
+    enabled: true,
+    slug,
+    name: NAME,
+    accent_color: null,
+    allow: { release_seat: true, offline_file: true, rotate_key: true, change_email: true },
+    products: { pro: { offline_file: false } },
+  });
+  const preview = page.getByRole('link', { name: 'Preview' });
+  expect(await preview.getAttribute('href')).toBe(`${service.origin}/portal/${slug}`);
+  expect(consoleErrors).toEqual([]);
+  await context.close();
+});
+
+test('the page has the service’s Content-Security-Policy', async () => {
+  const { path } = await openPortal();
+  const { status, headers } = await service.get(path, { accept: 'text/html' });
+  expect(status).toBe(200);
+  expect(headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; script-src 'self'; style-src 'self';/,
+  );
+});
