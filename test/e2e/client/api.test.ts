@@ -17,7 +17,7 @@ const TSC = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
 const CONSUMER = `
 import { createLicense, type LicenseState } from '@latchkey/client';
 import { machineFingerprint } from '@latchkey/client/node';
-import { type components, createClient } from '@latchkey/client/api';
+import { type components, createClient, manageUrl } from '@latchkey/client/api';
 import { keys } from './keys.ts';
 
 const api = createClient({ baseUrl: 'https://latchkey.example.com', apiKey: 'lk_live_' });
@@ -27,6 +27,7 @@ export const product: string | null | undefined = data?.product;
 export const license: components['schemas']['License'] | undefined = data;
 export const code: 'license_not_found' | string | undefined = error?.error.code;
 await api.POST('/api/v1/licenses/create', { body: { customer_email: 'ada@example.com' } });
+export const manage: string = await manageUrl(api, { license_id: id, return_url: 'https://example.com' });
 // @ts-expect-error There is no such path.
 await api.GET('/api/v1/license');
 // @ts-expect-error The path needs an id.
@@ -80,4 +81,18 @@ test('the API client calls the service, returns its errors and never sends the k
   });
   expect((await redirected.GET('/api/account')).data).toBeUndefined();
   expect(sent.map(({ redirect }) => redirect)).toEqual(['manual']);
+});
+
+test('“Manage license” gets a link to the portal, or the reason why there is none', async () => {
+  const customer = await createAccount(clientOf(origin), 'manage');
+  const { api_key: apiKey } = await customer.addKey();
+  const path = join(project, 'node_modules/@latchkey/client/dist/api.js');
+  const { createClient, manageUrl } = (await import(pathToFileURL(path).href)) as typeof Api;
+  const api = createClient({ baseUrl: origin, apiKey });
+  const { data: license } = await api.POST('/api/v1/licenses/create', { body: {} });
+  const license_id = license?.id ?? '';
+  await expect(manageUrl(api, { license_id })).rejects.toThrow('(portal_disabled)');
+  const slug = `manage-${crypto.randomUUID().slice(0, 8)}`;
+  await api.PUT('/api/portal', { body: { enabled: true, slug } });
+  expect(await manageUrl(api, { license_id })).toMatch(new RegExp(`/portal/${slug}#token=lkl_\\w+$`));
 });

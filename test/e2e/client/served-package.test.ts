@@ -32,7 +32,7 @@ const npm = (folder: string, ...args: string[]) =>
 const ENTRIES = {
   '@latchkey/client': ['createLicense'],
   '@latchkey/client/node': ['createLicense', 'fileStore', 'machineFingerprint'],
-  '@latchkey/client/api': ['createClient'],
+  '@latchkey/client/api': ['createClient', 'manageUrl'],
 };
 const NAMES = JSON.stringify(Object.keys(ENTRIES));
 const FOUND = Object.fromEntries(Object.entries(ENTRIES).map(([name, names]) => [name, names.toSorted()]));
