@@ -25,7 +25,7 @@ export const signInMail = (name: string, url: string): MailContent<'way_in'> => 
 
 export const codeMail = (name: string, code: string): MailContent<'way_in'> => ({
   kind: 'way_in',
-  subject: `Your code for ${name}: ${code}`,
+  subject: `Your code for ${name}`,
   paragraphs: [
     `Somebody who has one of your license keys asked to see the licenses that you have from ${name}.`,
   ],

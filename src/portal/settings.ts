@@ -8,7 +8,7 @@ import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { type PortalRow, portals } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { DEFAULT_PERMISSIONS } from '../shared/rules/portal.ts';
+import { DEFAULT_PERMISSIONS, fullColor } from '../shared/rules/portal.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { portalSettingsLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
@@ -59,7 +59,7 @@ const settingsOf = async (ctx: Ctx, input: z.output<typeof putPortalInput>, curr
     enabled,
     slug,
     name: name ?? (enabled ? ((await getAccount(ctx)).name ?? slug) : null),
-    accentColor: input.accent_color?.toLowerCase() ?? null,
+    accentColor: input.accent_color ? fullColor(input.accent_color) : null,
     supportUrl: input.support_url ?? null,
     allow: { ...DEFAULT_PERMISSIONS, ...omitUndefined(allow ?? {}) },
     products: Object.fromEntries(

@@ -14,7 +14,7 @@ import { selectRow } from '../db/select-row.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { AppError } from '../shared/app-error.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
-import { candidateKeys } from '../shared/rules/license-key.ts';
+import { candidateKeys, normalizeTypedKey } from '../shared/rules/license-key.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
@@ -201,7 +201,9 @@ const withCode = async (
   { license_key, code }: { license_key: string; code: string },
   { ip, userAgent }: Visitor,
 ): Promise<Begun> => {
-  const limits = portalCodeLimits(ip, `${ctx.accountId} ${license_key.trim().toUpperCase()}`);
+  // All spellings of a key count together.
+  const key = normalizeTypedKey(license_key) ?? license_key.trim();
+  const limits = portalCodeLimits(ip, `${ctx.accountId} ${key}`);
   const reservations = await consumeAttempts(publicCtx, limits);
   try {
     const license = await findByKey(ctx, license_key);

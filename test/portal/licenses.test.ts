@@ -178,3 +178,16 @@ test('a license without offline days has no offline files', async () => {
   const file = await asCustomer('POST', `${path}/token`, { fingerprint: 'machine-one-fingerprint' });
   expect(outcomeOf(file)).toBe('403 portal_disabled');
 });
+
+test('nothing is sent to an erased customer, whose license an application can still open', async () => {
+  const { ada, slug, email, license, asCustomer } = await customerWithLicense();
+  await ada.asSession('POST', '/api/erase-customer', { customer_email: email });
+  expect(outcomeOf(await asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
+  const opened = await signInByApplication(ada, slug, { license_id: license.id });
+  expect((await opened.asCustomer('GET', '/licenses')).body.data).toHaveLength(1);
+  expect(outcomeOf(await opened.asCustomer('POST', '/resend-keys', {}))).toBe('404 license_not_found');
+  const change = await opened.asCustomer('POST', '/change-email', { email: freshEmail() });
+  expect(outcomeOf(change)).toBe('404 license_not_found');
+  const erased = { customer_email: 'erased@customer.invalid' };
+  expect(outcomeOf(await ada.asKey('POST', '/api/v1/portal-sessions', erased))).toBe('404 not_found');
+});

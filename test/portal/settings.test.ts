@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeOf, signUp } from '../support/client.ts';
+import { type Json, outcomeOf, signUp } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { openPortal, visit } from '../support/portal.ts';
 
@@ -80,4 +80,24 @@ test('two sellers can’t have the same slug, also not at once, nor one that the
   await put(owner, `${slug}-2`);
   await firstD1.prepare('UPDATE portals SET former_until = 1 WHERE former_slug = ?').bind(slug).run();
   expect(outcomeOf(await put(other, slug))).toBe('200 ok');
+});
+
+test('a color may have three digits, and an export has the settings', async () => {
+  const ada = await signUp();
+  const slug = await openPortal(ada, { accent_color: '#0A7' });
+  expect((await visit(slug, 'GET', '')).body.accent_color).toBe('#00aa77');
+  const { body } = await ada.asSession('GET', '/api/export');
+  expect(body.filter(({ type }: Json) => type === 'portal')).toEqual([
+    {
+      type: 'portal',
+      enabled: true,
+      slug,
+      name: 'Orrery',
+      accent_color: '#00aa77',
+      support_url: null,
+      allow: DEFAULTS,
+      products: {},
+      updated_at: expect.stringContaining('T'),
+    },
+  ]);
 });

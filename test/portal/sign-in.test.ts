@@ -1,7 +1,7 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { call, outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
-import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
+import { keepMails, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import {
   freshEmail,
   openPortal,
@@ -72,6 +72,21 @@ test('the answer is the same for an address that the seller doesn’t know, and 
   await lastMailTo(other.email);
   expect(mailsTo(unknown)).toEqual([]);
   expect(mailsTo('erased@customer.invalid')).toEqual([]);
+});
+
+test('the answer waits for no email, so its time tells nothing of the address', async () => {
+  const { slug, email } = await sellerWithCustomer();
+  const sending = Promise.withResolvers<void>();
+  let asked = 0;
+  const stop = sendMailsBy(async () => {
+    asked++;
+    await sending.promise;
+    return { messageId: '<1@example.com>' };
+  });
+  expect((await visit(slug, 'POST', '/sign-in', { email })).status).toBe(202);
+  await vi.waitUntil(() => asked === 1);
+  sending.resolve();
+  stop();
 });
 
 test('an address gets three emails an hour, whichever sellers’ portals are asked', async () => {

@@ -29,7 +29,11 @@ export const permissionsFor = (
 export const MIN_SLUG_LENGTH = 3;
 export const MAX_SLUG_LENGTH = 40;
 export const SLUG_PATTERN = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-export const ACCENT_COLOR_PATTERN = /^#[0-9a-fA-F]{6}$/;
+export const ACCENT_COLOR_PATTERN = /^#(?:[0-9a-fA-F]{3}){1,2}$/;
+
+/** A color with six digits, as inputs of browsers want it. */
+export const fullColor = (color: string): string =>
+  (color.length === 4 ? color.replaceAll(/[^#]/g, '$&$&') : color).toLowerCase();
 export const MAX_PORTAL_NAME_LENGTH = 80;
 
 /** Slugs that would look like the service's own pages. */
