@@ -61,6 +61,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/portal-api/:slug', portalRoutes)
   .route('/portal-api/:slug', selfServiceRoutes)
   .route('/operator/backups', backupRoutes)
+  .get('/operator', (c, next) => dashboardPage(c) ?? next())
   .route('/operator', operatorRoutes);
 
 export const app = routes.onError(onError);

@@ -22,13 +22,14 @@ const findAccounts = async (
   { env, db }: Pick<Ctx, 'env' | 'db'>,
   condition: SQL | undefined,
   limit: number,
+  order: SQL = desc(accounts.id),
 ) => {
   const rows = await db
     .select({ account: accounts, licenses: licenseTotals.licenses, bytes: storedBytes })
     .from(accounts)
     .leftJoin(licenseTotals, eq(licenseTotals.accountId, accounts.id))
     .where(condition)
-    .orderBy(desc(accounts.id))
+    .orderBy(order)
     .limit(limit);
   return rows.map(({ account, licenses, bytes }) => ({
     account: toAccountOf(env, account),
@@ -55,6 +56,21 @@ export const searchAccounts = async (
     if (found.length > limit) break;
   }
   return found;
+};
+
+/** Returns the accounts that store the most, of those that match. */
+export const largestAccounts = async (
+  env: Env,
+  { q, limit }: { q?: string | undefined; limit: number },
+): Promise<FoundAccount[]> => {
+  const condition = q ? matches(q) : undefined;
+  const found = await Promise.all(
+    accountDatabases(env).map(({ db }) => findAccounts({ env, db }, condition, limit, desc(storedBytes))),
+  );
+  return found
+    .flat()
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, limit);
 };
 
 const isOwn = ({ accountId }: Ctx) => eq(accounts.id, accountId);

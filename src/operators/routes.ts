@@ -16,7 +16,14 @@ import { isoTime } from '../shared/rules/dates.ts';
 import { toPage } from '../shared/schemas/lists.ts';
 import { requestReset } from '../two-factor/reset.ts';
 import { checkOperatorToken } from './access.ts';
-import { getAccount, grantPlan, searchAccounts, setSuspended } from './accounts.ts';
+import {
+  type FoundAccount,
+  getAccount,
+  grantPlan,
+  largestAccounts,
+  searchAccounts,
+  setSuspended,
+} from './accounts.ts';
 import { readBackup } from './backup.ts';
 import { invite, listInvitations, revokeInvitation } from './invitations.ts';
 import { renderMetrics } from './metrics.ts';
@@ -37,6 +44,7 @@ import {
   toOperatorAccount,
   toOrphans,
 } from './schemas.ts';
+import { type FoundUsage, withUsage } from './usage.ts';
 
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
 
@@ -63,7 +71,12 @@ export const operatorRoutes = new Hono<AppEnv>()
   .get('/accounts', takes({ query: accountsQuery }), async (c) => {
     const input = c.req.valid('query');
     await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });
-    return c.json(toAccountPage(await searchAccounts(c.env, input), input.limit), 200);
+    const { limit, sort, usage } = input;
+    const found = await (sort ? largestAccounts : searchAccounts)(c.env, input);
+    // The last row only shows that there is another page.
+    const rows: (FoundAccount & { usage?: FoundUsage | null })[] =
+      usage === 'true' ? await withUsage(c.env, found) : found;
+    return c.json(toAccountPage(rows, limit), 200);
   })
   .get('/invitations', takes({ query: invitationsQuery }), async (c) => {
     const input = c.req.valid('query');

@@ -7,13 +7,28 @@ import { pageQuery, toPage } from '../shared/schemas/lists.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import type { FoundAccount } from './accounts.ts';
 import type { InvitationRow } from './invitations.ts';
+import type { FoundUsage } from './usage.ts';
 
 const MAX_QUERY_LENGTH = 254;
 
-export const accountsQuery = z.object({
-  ...pageQuery('acct'),
-  q: z.string().trim().max(MAX_QUERY_LENGTH).optional(),
-});
+/** Reading the usage of an account is a call of its gate. */
+const MAX_WITH_USAGE = 20;
+
+export const accountsQuery = z
+  .object({
+    ...pageQuery('acct'),
+    q: z.string().trim().max(MAX_QUERY_LENGTH).optional(),
+    sort: z.literal('-storage').optional(),
+    usage: z.enum(['true', 'false']).optional(),
+  })
+  .refine(({ sort, cursor }) => !sort || !cursor, {
+    path: ['cursor'],
+    message: 'can’t be combined with sort, which lists one page',
+  })
+  .refine(({ usage, limit }) => usage !== 'true' || limit <= MAX_WITH_USAGE, {
+    path: ['limit'],
+    message: `must be at most ${MAX_WITH_USAGE} with usage`,
+  });
 
 export const accountParam = z.object({ id: z.string().regex(idPattern('acct')) });
 
@@ -58,7 +73,15 @@ export const resealInput = z.strictObject({
   restart: z.boolean().default(false),
 });
 
-export const toOperatorAccount = ({ account, licenses, bytes }: FoundAccount) => ({
+const toUsage = (usage: FoundUsage | null) =>
+  usage && { api_usage: usage.apiUsage, api_limit: usage.apiLimit };
+
+export const toOperatorAccount = ({
+  account,
+  licenses,
+  bytes,
+  usage,
+}: FoundAccount & { usage?: FoundUsage | null }) => ({
   id: account.id,
   email: account.email,
   name: account.name,
@@ -70,9 +93,10 @@ export const toOperatorAccount = ({ account, licenses, bytes }: FoundAccount) =>
   licenses,
   storage: { used: bytes, limit: storageLimit(account, Date.now()) },
   created_at: isoTime(account.createdAt),
+  ...(usage !== undefined && { usage: toUsage(usage) }),
 });
 
-export const toAccountPage = (rows: FoundAccount[], limit: number) =>
+export const toAccountPage = (rows: (FoundAccount & { usage?: FoundUsage | null })[], limit: number) =>
   toPage(
     rows.map((row) => ({ id: row.account.id, row })),
     limit,

@@ -50,6 +50,12 @@ const verifyEmail = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/verify-email.tsx'), 'VerifyEmail'),
 });
 
+const operator = createRoute({
+  getParentRoute: () => root,
+  path: '/operator',
+  component: lazyRouteComponent(() => import('./pages/operator/operator.tsx'), 'OperatorPage'),
+});
+
 export const signedOutRoutes = [
   login,
   register,
@@ -57,4 +63,5 @@ export const signedOutRoutes = [
   resetPassword,
   restoreEmail,
   verifyEmail,
+  operator,
 ] as const;

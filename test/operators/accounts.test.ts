@@ -247,3 +247,28 @@ describe('accounts', () => {
     });
   });
 });
+
+test('lists the accounts that store the most, with their calls in this period', async () => {
+  const stop = withOperatorToken();
+  const [small, large] = [await signUp(), await signUp()];
+  await large.createLicense({ customer_name: 'L'.repeat(200) });
+  const { license_key: licenseKey } = await large.createLicense({ customer_name: 'M'.repeat(200) });
+  await large.verify(licenseKey);
+  const list = (query: string) => asOperator('GET', `/operator/accounts?${query}`);
+  const { body } = await list('sort=-storage&usage=true&limit=20');
+  const ids = body.data.map(({ id }: { id: string }) => id);
+  expect(ids.indexOf(large.accountId)).toBeLessThan(ids.indexOf(small.accountId));
+  const bytes = body.data.map(({ storage }: { storage: { used: number } }) => storage.used);
+  expect(bytes).toEqual(bytes.toSorted((a: number, b: number) => b - a));
+  expect(body.next_cursor).toBe(null);
+  const found = (accountId: string) => body.data.find(({ id }: { id: string }) => id === accountId);
+  expect(found(large.accountId).usage).toEqual({ api_usage: expect.any(Number), api_limit: 1_000 });
+  expect(found(large.accountId).usage.api_usage).toBeGreaterThan(0);
+  expect((await list(`q=${small.email}&sort=-storage&limit=5`)).body.data).toMatchObject([
+    { id: small.accountId },
+  ]);
+  expect((await list('limit=5')).body.data[0]).not.toHaveProperty('usage');
+  for (const query of ['usage=true', `sort=-storage&cursor=${small.accountId}`, 'sort=storage'])
+    expect(outcomeOf(await list(query))).toBe('400 invalid_request');
+  stop();
+});

@@ -27,6 +27,7 @@ const PAGE_PATHS = [
   '/settings/audit-log',
   '/settings/export',
   '/settings/delete',
+  '/operator',
 ] as const;
 
 export type PagePath = (typeof PAGE_PATHS)[number];

@@ -16,6 +16,7 @@ export type QueryRoot =
   | 'key-set'
   | 'licenses'
   | 'onboarding'
+  | 'operator'
   | 'portal'
   | 'products'
   | 'progress'

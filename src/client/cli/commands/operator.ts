@@ -1,32 +1,10 @@
 import { command, given } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { openOperator } from '../operator.ts';
-import { allPages } from '../pages.ts';
-import type { Cell } from '../table.ts';
+import { type ListedAccount, accounts, fieldsOf } from './operator-accounts.ts';
 import { backup, restore } from './operator-backup.ts';
 import { invitations, invite, uninvite } from './operator-invitations.ts';
 import { backupCommands } from './operator-service.ts';
-
-interface Account {
-  id: string;
-  email: string;
-  name: string | null;
-  plan: string;
-  granted_plan: string | null;
-  granted_until: string | null;
-  suspended_at: string | null;
-  licenses: number;
-  created_at: string;
-}
-
-const fieldsOf = (account: Account): Record<string, Cell> => ({
-  id: account.id,
-  email: account.email,
-  plan: account.plan,
-  'granted plan': account.granted_plan,
-  'granted until': account.granted_until,
-  suspended: account.suspended_at,
-});
 
 const metrics = command({
   name: 'operator metrics',
@@ -40,30 +18,6 @@ const metrics = command({
   },
 });
 
-const accounts = command({
-  name: 'operator accounts',
-  args: ['[QUERY]'],
-  summary: 'Find accounts by id, or by a part of the email address or name',
-  options: {},
-  run: async (context, [q = '']) => {
-    const operator = await openOperator(context);
-    const pages = await allPages(context.out, Infinity, ({ limit, cursor }) => {
-      const query = new URLSearchParams({ q, limit: String(limit), ...given({ cursor }) });
-      return operator.get<{ data: Account[]; next_cursor: string | null }>(`/accounts?${query.toString()}`);
-    });
-    context.out.table(pages, pages.data, {
-      id: ({ id }) => id,
-      email: ({ email }) => email,
-      name: ({ name }) => name,
-      plan: ({ plan }) => plan,
-      licenses: ({ licenses }) => licenses,
-      suspended: ({ suspended_at }) => suspended_at,
-      created: ({ created_at }) => created_at,
-    });
-    return 0;
-  },
-});
-
 const change = (action: 'suspend' | 'reinstate', summary: string) =>
   command({
     name: `operator ${action}`,
@@ -71,7 +25,7 @@ const change = (action: 'suspend' | 'reinstate', summary: string) =>
     summary,
     options: {},
     run: async (context, [id = '']) => {
-      const account = await (await openOperator(context)).post<Account>(`/accounts/${id}/${action}`);
+      const account = await (await openOperator(context)).post<ListedAccount>(`/accounts/${id}/${action}`);
       context.out.fields(account, fieldsOf(account));
       return 0;
     },
@@ -87,7 +41,7 @@ const resetTwoFactor = command({
   options: {},
   run: async (context, [id = '']) => {
     const operator = await openOperator(context);
-    const account = await operator.post<Account & { two_factor_reset_at: string }>(
+    const account = await operator.post<ListedAccount & { two_factor_reset_at: string }>(
       `/accounts/${id}/reset-two-factor`,
     );
     context.out.fields(account, {
@@ -108,7 +62,7 @@ const changeEmail = command({
   options: {},
   run: async (context, [id = '', email = '']) => {
     const operator = await openOperator(context);
-    const account = await operator.post<Account & { new_email: string; email_changes_at: string }>(
+    const account = await operator.post<ListedAccount & { new_email: string; email_changes_at: string }>(
       `/accounts/${id}/change-email`,
       { email },
     );
@@ -129,7 +83,10 @@ const plan = command({
   options: { until: { value: 'TIME', help: 'When the grant ends, such as 2027-03-01T00:00:00Z' } },
   run: async (context, [id = '', name = ''], { until }) => {
     const operator = await openOperator(context);
-    const account = await operator.post<Account>(`/accounts/${id}/plan`, { plan: name, ...given({ until }) });
+    const account = await operator.post<ListedAccount>(`/accounts/${id}/plan`, {
+      plan: name,
+      ...given({ until }),
+    });
     context.out.fields(account, fieldsOf(account));
     return 0;
   },
