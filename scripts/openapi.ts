@@ -201,7 +201,8 @@ return \`next_cursor\`. An unknown query parameter answers 400 \`invalid_request
 HEAD answers wherever GET does. A body can be compressed with gzip or deflate, and its limit counts the bytes
 that it has without. Slashes that are doubled or at the end of a path make no difference. Over plain http, GET and HEAD are redirected
 to https, and every other method answers 403 \`https_required\`. What your customers' browsers call in [the portal](/docs/portal) is not in
-this document. Without a customer's session, it answers 401 \`portal_session_required\`.`;
+this document. Without a customer's session, it answers 401 \`portal_session_required\`. Neither are the URLs of
+[stores](/docs/selling), which answer 401 \`invalid_signature\` to whatever the store has not signed.`;
 
 export const openApiDocument = (app: Pick<Hono<AppEnv>, 'routes'>, version: string) => {
   const routes = documentedRoutes(app);

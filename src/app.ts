@@ -9,6 +9,7 @@ import { credentialRoutes } from './credentials/routes.ts';
 import { customerRoutes } from './customers/routes.ts';
 import { dashboardRoutes } from './dashboard/routes.ts';
 import { erasureRoutes } from './erasure/routes.ts';
+import { hookRoutes } from './hooks/routes.ts';
 import { baseMiddleware } from './http/base-middleware.ts';
 import type { AppEnv } from './http/context.ts';
 import { onError } from './http/errors.ts';
@@ -19,10 +20,12 @@ import { licenseRoutes } from './licenses/routes.ts';
 import { operatorRoutes } from './operators/routes.ts';
 import { portalLinkRoutes, portalRoutes, portalSettingsRoutes } from './portal/routes.ts';
 import { productRoutes } from './products/routes.ts';
+import { productMailRoutes, purchaseRoutes } from './purchases/routes.ts';
 import { regionRoutes } from './regions/routes.ts';
 import { selfServiceRoutes } from './self-service/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { signInRoutes } from './sign-in/routes.ts';
+import { storeRoutes } from './stores/routes.ts';
 import { dashboardPage, documentationRoutes, portalPageRoutes, systemRoutes } from './system/routes.ts';
 import { tokenRoutes } from './tokens/routes.ts';
 import { exportRoutes, importRoutes } from './transfer/routes.ts';
@@ -35,6 +38,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/', documentationRoutes)
   .route('/', portalPageRoutes)
   .route('/', checkoutRoutes)
+  .route('/', hookRoutes)
   .route('/api', signInRoutes)
   .route('/api', accountRoutes)
   .route('/api', auditRoutes)
@@ -49,6 +53,8 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api', portalSettingsRoutes)
   .route('/api/webhooks', webhookRoutes)
   .route('/api/events', eventRoutes)
+  .route('/api/stores', storeRoutes)
+  .route('/api/purchases', purchaseRoutes)
   .route('/api', exportRoutes)
   .route('/api/v1/licenses', applicationRoutes)
   .route('/api/v1/licenses', importRoutes)
@@ -56,6 +62,7 @@ const routes = new Hono<AppEnv>({ router: createCachingRouter(), getPath: tidyPa
   .route('/api/v1/licenses', activationRoutes)
   .route('/api/v1/customers', customerRoutes)
   .route('/api/v1/products', productRoutes)
+  .route('/api/v1/products', productMailRoutes)
   .route('/api/v1/jwks', tokenRoutes)
   .route('/api/v1', portalLinkRoutes)
   .route('/portal-api/:slug', portalRoutes)

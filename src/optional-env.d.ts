@@ -10,6 +10,8 @@ interface OptionalEnv {
   STRIPE_PRICES?: string;
   /** Overrides the URL of Stripe's API in tests. */
   STRIPE_API_BASE?: string;
+  /** Replaces the origin of the APIs of stores' providers in tests. */
+  STORE_API_BASE?: string;
 }
 
 declare namespace Cloudflare {

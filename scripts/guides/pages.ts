@@ -44,6 +44,7 @@ const LISTED: [group: string, files: string[]][] = [
   [
     'Stores',
     [
+      'docs/selling.md',
       'docs/stores/stripe.md',
       'docs/stores/paddle.md',
       'docs/stores/lemonsqueezy.md',
@@ -51,6 +52,7 @@ const LISTED: [group: string, files: string[]][] = [
       'docs/stores/gumroad.md',
       'docs/stores/fastspring.md',
       'docs/stores/woocommerce.md',
+      'docs/stores/generic.md',
     ],
   ],
   [

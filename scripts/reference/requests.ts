@@ -189,11 +189,42 @@ const DASHBOARD: ExampleRequest[] = [
   { operation: 'getOnboarding' },
 ];
 
+const STORES: ExampleRequest[] = [
+  {
+    operation: 'createStore',
+    body: { provider: 'generic', name: 'Orrery shop', secret: 'whsec_b3JyZXJ5LW9ycmVyeS1vcnJlcnk=' },
+  },
+  { operation: 'listStores' },
+  { operation: 'getStore', path: ['{store}'] },
+  { operation: 'patchStore', path: ['{store}'], body: { name: 'The Orrery shop' } },
+  {
+    operation: 'putOffer',
+    path: ['{store}', 'orrery-yearly'],
+    body: { product: 'orrery', grant: 'subscription', quantity: 'seats' },
+  },
+  { operation: 'getOffer', path: ['{store}', 'orrery'] },
+  { operation: 'listOffers', path: ['{store}'] },
+  {
+    operation: 'patchProductMail',
+    path: ['orrery'],
+    body: { intro: 'Open Orrery, choose “Enter license key”, and paste it.' },
+  },
+  { operation: 'getProductMail', path: ['orrery'] },
+  { operation: 'listPurchases', query: 'q=1001' },
+  { operation: 'getPurchase', path: ['{purchase}'] },
+  { operation: 'retryPurchase', path: ['{purchase}'] },
+  { operation: 'assignPurchase', path: ['{unmapped}'], body: { product: 'orrery' } },
+  { operation: 'resendPurchaseMail', path: ['{purchase}'] },
+  { operation: 'deleteOffer', path: ['{store}', 'orrery'] },
+  { operation: 'deleteStore', path: ['{store}'] },
+];
+
 export const REQUESTS: ExampleRequest[] = [
   ...APPLICATIONS,
   ...LICENSES,
   ...PRODUCTS,
   ...WEBHOOKS,
+  ...STORES,
   ...API_KEYS,
   ...PORTAL,
   ...ACCOUNT,

@@ -11,3 +11,5 @@ export * from './schema/identity.ts';
 export * from './schema/licenses.ts';
 export * from './schema/portal.ts';
 export * from './schema/products.ts';
+export * from './schema/purchases.ts';
+export * from './schema/stores.ts';

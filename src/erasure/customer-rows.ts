@@ -14,6 +14,7 @@ import {
   updateLicenses,
 } from './license-statements.ts';
 import { erasePortalRows } from './portal-rows.ts';
+import { erasePurchases } from './purchases.ts';
 import { scrubLicense } from './scrub-license.ts';
 import { scrubSellerTexts } from './seller-texts.ts';
 
@@ -126,6 +127,7 @@ export const eraseCustomerRows = async (
     count += await scrubAll(ctx, ids, person, spend);
   spend(3);
   await erasePortalRows(ctx, email);
+  await erasePurchases(ctx, person, spend);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
   await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
   return count;

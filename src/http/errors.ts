@@ -15,6 +15,7 @@ export const ERRORS: Record<ErrorCode, { status: ErrorStatus; message: string }>
   invalid_request: { status: 400, message: 'Invalid Request' },
   invalid_token: { status: 400, message: 'Invalid or Expired Token' },
   api_key_required: { status: 401, message: 'API Key Required' },
+  invalid_signature: { status: 401, message: 'Missing or Wrong Signature' },
   invalid_session: { status: 401, message: 'Invalid or Expired Session' },
   two_factor_required: { status: 401, message: 'A Code From Your Authenticator App Is Required' },
   invalid_credentials: { status: 401, message: 'Wrong Email or Password' },

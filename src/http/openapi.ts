@@ -32,6 +32,7 @@ export interface EndpointDocs extends Inputs {
     | 'Account'
     | 'API keys'
     | 'Webhooks'
+    | 'Stores'
     | 'Billing'
     | 'Dashboard'
     | 'System';

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { audit, auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { licenses, type ProductRow, products } from '../db/schema.ts';
+import { licenses, productMails, type ProductRow, products } from '../db/schema.ts';
 import { requireVersion } from '../db/versions.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
@@ -104,7 +104,10 @@ export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {
   const remove = ctx.db.delete(products).where(isUnused).returning({ code: products.code });
   const willDelete = exists(ctx.db.select({ code: products.code }).from(products).where(isUnused));
   const entry = auditIf(ctx, willDelete, 'product.delete', code);
-  const [, removed] = await commit(ctx, [entry, remove], [{ kind: 'product', ref: code }], {
+  const forget = ctx.db
+    .delete(productMails)
+    .where(and(eq(productMails.accountId, ctx.accountId), eq(productMails.product, code), willDelete));
+  const [, , removed] = await commit(ctx, [entry, forget, remove], [{ kind: 'product', ref: code }], {
     isBeyondLimits: true,
   });
   if (removed.length === 0) requireVersion(ctx, toProduct(await findProduct(ctx, code)));

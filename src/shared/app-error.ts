@@ -4,6 +4,7 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_token'
   | 'api_key_required'
+  | 'invalid_signature'
   | 'invalid_session'
   | 'invalid_credentials'
   | 'reauthentication_required'

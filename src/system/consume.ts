@@ -1,13 +1,17 @@
 import { type BackupHint, continueBackup } from '../backups/nightly.ts';
 import { logError } from '../shared/text/log.ts';
+import type { StoreHint } from '../stores/work-hint.ts';
+import { workOnStores } from '../stores/work.ts';
 import { processHint } from '../webhooks/consumer.ts';
 import type { Hint } from '../webhooks/jobs.ts';
 
 /** Each message only hints at work that is written down elsewhere: losing one loses nothing. */
-export type QueueMessage = Hint | BackupHint;
+export type QueueMessage = Hint | BackupHint | StoreHint;
 
-const process = (env: Env, ctx: ExecutionContext, message: QueueMessage): Promise<void> =>
-  'backup_id' in message ? continueBackup(env) : processHint(env, ctx, message);
+const process = (env: Env, ctx: ExecutionContext, message: QueueMessage): Promise<void> => {
+  if ('backup_id' in message) return continueBackup(env);
+  return 'work' in message ? workOnStores(env, message.account_id) : processHint(env, ctx, message);
+};
 
 /** Logs hints that failed on every retry. Nothing is lost, because alarms and the hourly work send new hints. */
 const logDeadLetters = (batch: MessageBatch<QueueMessage>) => {

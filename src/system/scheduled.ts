@@ -14,6 +14,8 @@ import { sendExpiryEvents } from '../licenses/expiry-events.ts';
 import { sendHeldNotices } from '../mail/held.ts';
 import { finishEmailChanges } from '../self-service/change-email.ts';
 import { logError } from '../shared/text/log.ts';
+import { hintStores } from '../stores/scheduled/hint.ts';
+import { pruneMessages } from '../stores/scheduled/prune.ts';
 import { copyDueUsers } from '../users/copy.ts';
 
 /** Erasures go first, because the others can use up the queries that D1 allows in a run. */
@@ -24,6 +26,8 @@ const WORK = [
   wakeErasures,
   sendHeldNotices,
   pruneIdempotencyKeys,
+  hintStores,
+  pruneMessages,
   pruneBilling,
   checkDue,
   tellOfEndingPlans,

@@ -1,5 +1,7 @@
 import type { Actor } from '../shared/rules/audit.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import type { AccountPlan } from '../shared/rules/plans.ts';
+import { BUYER_MAILS_PER_DAY } from '../shared/rules/stores.ts';
 
 // How often people may try what a stranger could try in their name.
 
@@ -142,6 +144,10 @@ export const erasureLimits = (accountId: string): Limit[] => [
 
 /** The payment provider allows the service about 100 calls a second, for all of its accounts together. */
 export const providerLimits = (accountId: string): Limit[] => [hourly('payment-provider', accountId, 30)];
+
+/** The emails with bought keys that an account sends in a day. */
+export const buyerMailLimits = (accountId: string, plan: AccountPlan): Limit =>
+  emailsADay('mail-buyers', accountId, BUYER_MAILS_PER_DAY[plan]);
 
 export const forgotPasswordLimits = (ip: string): Limit[] => [hourly('forgot-ip', ip)];
 

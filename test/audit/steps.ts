@@ -1,5 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/provider/sandbox.ts';
+import { notify, paid, SECRET } from '../stores/shop.ts';
 import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 import { PEOPLE } from './people-steps.ts';
@@ -16,6 +17,9 @@ export const EXCEPTIONS = [
   // These do the same as the sandbox's notification.
   'POST /api/billing/stripe',
   'POST /checkout/:payment_id',
+  // What a store reports is in its purchases, and the changes of licenses that follow leave entries of their own.
+  'POST /hooks/:store_id',
+  'POST /hooks/:store_id/:token',
   // What is changed on the provider's page is heard as its notification.
   'POST /api/billing-portal',
   // These send an email. The link in it makes the change.
@@ -108,6 +112,53 @@ const WEBHOOKS: Step[] = [
     body: { since: '2027-03-10T12:00:00Z' },
   },
   { route: 'DELETE /api/webhooks/:id', leaves: 'webhook.delete' },
+];
+
+/** A purchase of something that no offer is for, and then is. */
+const buy: Send = async (world) => {
+  await notify(world.ids['stores'] ?? '', paid('1', { email: PRIVATE.customer, name: PRIVATE.customerName }));
+  const { body } = await world.ada.asSession('GET', '/api/purchases');
+  world.ids['purchases'] = body.data[0].id;
+  return world.ada.asSession('POST', `/api/purchases/${body.data[0].id}/retry`);
+};
+
+const STORES: Step[] = [
+  { route: 'PUT /api/v1/products/:code', leaves: 'product.put', body: {} },
+  {
+    route: 'POST /api/stores',
+    leaves: 'store.create',
+    body: { provider: 'generic', name: 'Shop', secret: SECRET },
+    creates: 'stores',
+  },
+  { route: 'PATCH /api/stores/:id', leaves: 'store.update', body: { name: 'The shop' } },
+  { route: 'POST /api/purchases/:id/retry', leaves: 'purchase.retry', send: buy },
+  {
+    route: 'PUT /api/stores/:id/offers/:ref',
+    leaves: 'offer.put',
+    send: ({ ada, ids }) =>
+      ada.asSession('PUT', `/api/stores/${ids['stores']}/offers/other`, {
+        product: 'orrery',
+        grant: 'perpetual',
+      }),
+  },
+  {
+    route: 'DELETE /api/stores/:id/offers/:ref',
+    leaves: 'offer.delete',
+    send: ({ ada, ids }) => ada.asSession('DELETE', `/api/stores/${ids['stores']}/offers/other`),
+  },
+  {
+    route: 'POST /api/purchases/:id/assign',
+    leaves: 'purchase.assign',
+    alsoLeaves: ['license.create'],
+    body: { product: 'orrery' },
+  },
+  { route: 'POST /api/purchases/:id/resend-mail', leaves: 'purchase.resend_mail' },
+  {
+    route: 'PATCH /api/v1/products/:code/mail',
+    leaves: 'product.update_mail',
+    body: { intro: 'Open it.' },
+  },
+  { route: 'DELETE /api/stores/:id', leaves: 'store.delete' },
 ];
 
 const paySandbox: Send = ({ ada, answers }) => {
@@ -203,6 +254,7 @@ export const STEPS: Step[] = [
   ...PEOPLE,
   ...LICENSES,
   ...WEBHOOKS,
+  ...STORES,
   ...BILLING,
   ...OPERATORS,
   { route: 'POST /api/home-region', leaves: 'account.move', body: { region: 'weur' } },

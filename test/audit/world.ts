@@ -22,9 +22,11 @@ export type Send = (world: World) => Promise<Answer>;
 export interface Step {
   route: string;
   leaves: AuditAction;
+  /** What follows from it. */
+  alsoLeaves?: AuditAction[];
   body?: object | ((world: World) => object);
   /** The kind of ids to which the answer's belongs, as in `/api/webhooks/:id`. */
-  creates?: 'api-keys' | 'deliveries' | 'invitations' | 'licenses' | 'webhooks';
+  creates?: 'api-keys' | 'deliveries' | 'invitations' | 'licenses' | 'stores' | 'webhooks';
   /** Makes the call, unless it is one with ada's session. */
   send?: Send;
 }

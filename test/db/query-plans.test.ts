@@ -2,6 +2,7 @@ import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
 import worker from '../../src/index.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { call, signUp } from '../support/client.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
 import { insertLicenses } from '../support/licenses.ts';
@@ -101,7 +102,22 @@ const callEveryFeature = async () => {
     const type = { 'content-type': 'application/x-ndjson' };
     expect((await ada.asSession('POST', path, lines.join('\n'), type)).status).toBe(200);
   }
+  const shop = await openShop({}, ada);
+  await shop.notify(paid('1', { email: ada.email }));
+  await shop.offer('pro', { grant: 'subscription' });
+  await shop.notify(paid('2', { period_end: '2099-01-31', quantity: 2 }));
+  await shop.notify({ type: 'refunded', order: '2' });
+  for (const path of [
+    'stores',
+    `stores/${shop.storeId}/offers?cursor=a`,
+    'purchases',
+    'purchases?status=pending&q=1',
+  ])
+    expect((await ada.asSession('GET', `/api/${path}`)).status).toBe(200);
+  const [purchase] = await shop.purchases();
+  expect((await ada.asSession('GET', `/api/purchases/${purchase.id}`)).status).toBe(200);
   await ada.asSession('POST', '/api/erase-customer', { customer_email: ada.email });
+  await ada.asSession('DELETE', `/api/stores/${shop.storeId}`);
   await worker.scheduled(createScheduledController(), env);
   // The gate's reads: feed, background load and read-through.
   await tamper(ada.accountId, 'DELETE FROM facts; DELETE FROM keys; DELETE FROM licenses');

@@ -173,6 +173,16 @@ const FIXED = new Set([
   'plan',
   'currency',
   'request_hash',
+  'store_id',
+  'purchase_id',
+  'message_id',
+  'hash',
+  'grant',
+  'quantity',
+  'on_refund',
+  'on_dispute',
+  'set_status',
+  'returns_to',
 ]);
 
 test('all texts of an account’s tables are counted', async () => {
@@ -194,5 +204,5 @@ test('all texts of an account’s tables are counted', async () => {
       .map(({ name }) => `${table}.${name}`);
   });
   expect(uncounted).toEqual([]);
-  expect(owned.length - Object.keys(UNCOUNTED).length).toBe(10);
+  expect(owned.length - Object.keys(UNCOUNTED).length).toBe(20);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { begin, press } from '../billing/sandbox.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { finishErasure } from '../support/erasing.ts';
@@ -72,6 +73,13 @@ const furnishAccount = async (ada: Customer) => {
   expect((await ada.asSession('PATCH', '/api/account', settings)).status).toBe(200);
   const urls = { success_url: `${SHOP}/thanks`, cancel_url: `${SHOP}/no` };
   await press((await begin(ada, urls)).checkout_url, 'paid');
+  const shop = await openShop({}, ada);
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { email: CUSTOMER }));
+  await accountsD1
+    .prepare("INSERT INTO product_mails (account_id, product, updated_at) VALUES (?, 'mill', 1)")
+    .bind(ada.accountId)
+    .run();
   await ada.asSession('PUT', '/api/v1/products/mill', { name: OWNER, terms: { max_activations: 2 } });
   await ada.asSession('POST', '/api/create-api-key', { name: OWNER }, { 'idempotency-key': 'Grace-Hopper' });
   const endpoint = await addEndpoint(ada, (await newReceiver({ status: 500, echoes: true })).url, {

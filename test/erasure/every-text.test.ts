@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { notify, paid, SECRET } from '../stores/shop.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { openApi, operationAt, OPERATIONS } from '../support/openapi.ts';
@@ -112,6 +113,21 @@ const openWriter = (ada: Customer) => {
 
 const license = (id: string, action = '') => `/api/v1/licenses/${id}${action}`;
 
+/** Lets the person buy something. */
+const sellInStore = async (ada: Customer, write: ReturnType<typeof openWriter>['write']) => {
+  const own = { provider: 'generic', secret: SECRET, api_key: undefined };
+  const store = await write('POST', '/api/stores', OF_SELLER, own);
+  await write('PATCH', `/api/stores/${store.id}`, OF_SELLER, { ...own, provider: undefined });
+  const offer = { product: 'mill', grant: 'perpetual', days: null };
+  await write('PUT', `/api/stores/${store.id}/offers/pro`, OF_SELLER, offer);
+  await write('PATCH', '/api/v1/products/mill/mail', OF_SELLER, { support_url: null });
+  const buyer = { email: ADDRESS, name: PERSON['customer_name'] };
+  const bodies = [paid('1', buyer), paid('2', { ...buyer, offer: 'other' }), { type: 'paid', ...buyer }];
+  for (const body of bodies) await notify(store.id, body);
+  const { body } = await ada.asSession('GET', '/api/purchases?status=unmapped');
+  await write('POST', `/api/purchases/${body.data[0].id}/assign`, OF_SELLER, { product: 'mill' });
+};
+
 /** Writes the person wherever they can be written. Returns the operations, and the person's licenses. */
 const writeEverywhere = async (ada: Customer) => {
   const { called, write } = openWriter(ada);
@@ -153,6 +169,7 @@ const writeEverywhere = async (ada: Customer) => {
   const bob = await signInByApplication(ada, slug, { customer_email: 'bob@hopper.example' });
   await bob.asCustomer('POST', '/change-email', { email: ADDRESS });
   await write('PUT', '/api/v1/products/mill', OF_SELLER);
+  await sellInStore(ada, write);
   await waitUntil(
     endpoint.deliveries,
     (all) => all.length > 10 && all.every(({ status }) => status === 'delivered'),
@@ -178,6 +195,9 @@ test('a customer whose address and names are in every text that can be written i
       'D1: portal_sessions',
       'D1: portal_tokens',
       'D1: products',
+      'D1: purchase_facts',
+      'D1: purchases',
+      'D1: stores',
       'gate 1: activations',
       'gate 1: seat_changes',
       'outbox: deliveries',
@@ -186,7 +206,7 @@ test('a customer whose address and names are in every text that can be written i
     ]),
   );
   const erased = await ada.asSession('POST', '/api/erase-customer', { customer_email: ADDRESS });
-  expect(erased.body).toMatchObject({ licenses: 4, activations: 2 });
+  expect(erased.body).toMatchObject({ licenses: 6, activations: 2 });
   expect(await findLeftovers(ada.accountId, texts)).toEqual([]);
 
   expect((await ada.asSession('GET', license(created.id))).body).toMatchObject({

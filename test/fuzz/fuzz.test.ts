@@ -3,6 +3,7 @@ import { expect, inject, test } from 'vitest';
 import { documentedRoutes } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
 import { subscribe } from '../billing/sandbox.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { call, type Customer, type Json, signUp } from '../support/client.ts';
 import { undocumented } from '../support/openapi.ts';
 import { newReceiver } from '../support/receiver.ts';
@@ -24,6 +25,7 @@ const ROUTES = documentedRoutes(app);
 
 const isAboutWebhooks = ({ path }: Route) => path.startsWith('/api/webhooks');
 const isAboutKeys = ({ path }: Route) => path.includes('api-key');
+const isAboutStores = ({ path }: Route) => /^\/api\/(?:stores|purchases)/.test(path);
 const isAboutSessions = ({ path }: Route) => path.startsWith('/api/sessions');
 /** Those of billing and of people have nothing to do with what the account sells. */
 const isAboutLicenses = ({ path }: Route) => /^\/api\/(?:v1|export|dashboard|erase)/.test(path);
@@ -57,6 +59,18 @@ const createSession = async (customer: Customer): Promise<string[]> => {
   return (body.data as Json[]).filter(({ current }) => !current).map(({ id }): string => id);
 };
 
+const STORE_IDS = ['sto_none', 'pur_none', 'ref_none'];
+
+/** Creates a store, an offer, and a purchase that it makes a license for, and one for which there is no offer. */
+const createPurchases = async (customer: Customer): Promise<string[]> => {
+  const shop = await openShop({}, customer);
+  await shop.offer('ref_pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { offer: 'ref_pro' }));
+  await shop.notify(paid('2'));
+  const purchases = await shop.purchases();
+  return [shop.storeId, 'ref_pro', ...purchases.map(({ id }): string => id)];
+};
+
 /** Creates what a route like this is about. */
 const createResources = async (customer: Customer, route: Route): Promise<Resources> => {
   const createKey = async (): Promise<Json> =>
@@ -70,8 +84,9 @@ const createResources = async (customer: Customer, route: Route): Promise<Resour
     ...(isAboutLicenses(route) ? await createLicenses(customer, isSuspended) : []),
     ...(isAboutWebhooks(route) ? await createWebhooks(customer, url) : []),
     ...(isAboutSessions(route) ? await createSession(customer) : []),
+    ...(isAboutStores(route) ? await createPurchases(customer) : []),
   ];
-  const none = ['act_none', 'key_none', 'lic_none', 'whe_none', 'dlv_none', 'ses_none'];
+  const none = ['act_none', 'key_none', 'lic_none', 'whe_none', 'dlv_none', 'ses_none', ...STORE_IDS];
   return {
     keys: [customer.apiKey, ...keys.map(({ api_key: key }): string => key)],
     ids: [...ids, customer.accountId, 'prd_orrery', 'prd_unused', ...none],

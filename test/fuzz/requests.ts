@@ -89,6 +89,9 @@ const ID_PREFIX: Record<string, string> = {
   products: 'prd_',
   jwks: 'acct_',
   webhooks: 'whe_',
+  stores: 'sto_',
+  offers: 'ref_',
+  purchases: 'pur_',
   deliveries: 'dlv_',
   sessions: 'ses_',
 };

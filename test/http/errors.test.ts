@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/http/errors.ts';
 import type { ErrorCode } from '../../src/shared/app-error.ts';
+import { openShop } from '../stores/shop.ts';
 import { type Answer, call, type Customer, signUp } from '../support/client.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 import { expectError, seenCodes } from './expect-error.ts';
@@ -157,6 +158,12 @@ test('409 responses name the conflict', async () => {
   expectError(await create('Astrolabe'), 409, 'idempotency_conflict');
   const canceled = await ada.asSession('POST', '/api/cancel-subscription', {});
   expectError(canceled, 409, 'no_active_subscription', 'No Active Subscription');
+});
+
+test('a store’s notification that nobody has signed gets 401', async () => {
+  const { storeId } = await openShop();
+  const answer = await call('POST', `/hooks/${storeId}`, { body: {} });
+  expectError(answer, 401, 'invalid_signature', 'Missing or Wrong Signature');
 });
 
 test('an unknown token of an email gets 400', async () => {

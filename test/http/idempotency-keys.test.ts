@@ -5,7 +5,9 @@ import { nameOf, pathTo, routes } from './security.ts';
 
 const REPEATABLE = [
   'PATCH /api/account',
+  'PATCH /api/stores/:id',
   'PATCH /api/v1/licenses/:id',
+  'PATCH /api/v1/products/:code/mail',
   'PATCH /api/webhooks/:id',
   'POST /api/api-keys/:id/rotate',
   'POST /api/cancel-subscription',
@@ -14,6 +16,7 @@ const REPEATABLE = [
   'POST /api/home-region',
   'POST /api/init-payment',
   'POST /api/resume-subscription',
+  'POST /api/stores',
   'POST /api/v1/licenses/:id/reinstate',
   'POST /api/v1/licenses/:id/renew',
   'POST /api/v1/licenses/:id/revoke',

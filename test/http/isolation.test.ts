@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest';
 import { subscribe } from '../billing/sandbox.ts';
-import { signUp } from '../support/client.ts';
+import { openShop, paid } from '../stores/shop.ts';
+import { type Customer, signUp } from '../support/client.ts';
 import { addWebhook, callRoutes, kindsIn, nameOf, routesWithId } from './security.ts';
+
+/** A store with an offer, and a purchase in it. */
+const sell = async (ada: Customer) => {
+  const shop = await openShop({}, ada);
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1'));
+  const [purchase] = await shop.purchases();
+  return { shop, purchase };
+};
 
 test('every route answers 404 for another account’s ids', async () => {
   const [ada, bob] = [await signUp(), await signUp()];
@@ -12,12 +22,16 @@ test('every route answers 404 for another account’s ids', async () => {
   await ada.asSession('PUT', '/api/v1/products/orrery', {});
   const activate = { license_key: license.license_key, fingerprint: 'machine-0001' };
   const { activation } = (await ada.asKey('POST', '/api/v1/licenses/activate', activate)).body;
+  const { shop, purchase } = await sell(ada);
   const ids: Record<string, string> = {
     licenses: license.id,
     activations: activation.id,
     products: 'orrery',
     'api-keys': ada.apiKeyId,
     sessions: (await ada.asSession('GET', '/api/sessions')).body.data[0].id,
+    stores: shop.storeId,
+    offers: 'pro',
+    purchases: purchase.id,
     ...hook,
   };
   expect(Object.keys(ids)).toEqual(expect.arrayContaining(routesWithId.flatMap(kindsIn)));

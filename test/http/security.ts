@@ -28,6 +28,8 @@ const BODIES: Record<string, unknown> = {
   'POST /api/v1/licenses/:id/renew': { duration_days: 1 },
   'POST /api/webhooks/:id/replay': { since: '2027-03-10T12:00:00Z' },
   'PATCH /api/webhooks/:id': { description: 'Changed' },
+  'PUT /api/stores/:id/offers/:ref': { product: 'orrery', grant: 'perpetual' },
+  'POST /api/purchases/:id/assign': { product: 'orrery' },
 };
 
 /** Ids by the path segment before them, such as `licenses`. */

@@ -1,6 +1,7 @@
 import { userTokens } from '../../src/db/schema.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { subscribe } from '../billing/sandbox.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { codeAt } from '../support/authenticator.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
@@ -74,6 +75,18 @@ const webhook: SetUp = async (ada) => {
   return { url: receiver.url, webhook: id, delivery: delivery.id };
 };
 
+/** A seller with a store, a purchase that has a license, and one that no offer is for. */
+const store: SetUp = async (ada) => {
+  await ada.asSession('PUT', '/api/v1/products/orrery', { name: 'Orrery', terms: TERMS });
+  const { storeId, offer, notify, purchases } = await openShop({ name: 'Orrery shop' }, ada);
+  await offer('orrery', { product: 'orrery', grant: 'perpetual' });
+  const buyer = { email: 'grace@example.com', name: 'Grace Hopper' };
+  await notify(paid('1001', { ...buyer, offer: 'orrery', amount: 4900, currency: 'usd' }));
+  await notify(paid('1002', { ...buyer, offer: 'orrery-extra' }));
+  const [unmapped, purchase] = await purchases();
+  return { store: storeId, purchase: purchase.id, unmapped: unmapped.id };
+};
+
 const person: SetUp = async ({ accountId, email, password, asSession }) => {
   const tokenFor = async (purpose: 'reset_password' | 'verify_email' | 'restore_email') => {
     const { token, row } = newUserToken(publicCtx, accountId, purpose, email);
@@ -135,6 +148,26 @@ const BY_OPERATION: Record<string, SetUp> = {
     ].map((operation) => [operation, webhook]),
   ),
   createPortalSession: portal,
+  ...Object.fromEntries(
+    [
+      'createStore',
+      'listStores',
+      'getStore',
+      'patchStore',
+      'deleteStore',
+      'putOffer',
+      'getOffer',
+      'listOffers',
+      'deleteOffer',
+      'listPurchases',
+      'getPurchase',
+      'retryPurchase',
+      'assignPurchase',
+      'resendPurchaseMail',
+      'patchProductMail',
+      'getProductMail',
+    ].map((operation) => [operation, store]),
+  ),
   resetPassword: person,
   verifyEmail: person,
   restoreEmail: person,

@@ -7,6 +7,7 @@ import { LICENSES } from './calls/licenses.ts';
 import { NO_PORTAL, PORTAL } from './calls/portal.ts';
 import { REJECTED } from './calls/rejected.ts';
 import { REPORTS } from './calls/reports.ts';
+import { PURCHASES, STORES } from './calls/stores.ts';
 import { TWO_FACTOR, TWO_FACTOR_SETUP } from './calls/two-factor.ts';
 import { WEBHOOKS } from './calls/webhooks.ts';
 
@@ -29,7 +30,9 @@ export const TARGETS: Target[] = [
   OFFLINE_FILES,
   PORTAL,
   REJECTED,
+  PURCHASES,
   REPORTS,
+  STORES,
   SUBSCRIPTION,
   TWO_FACTOR,
   TWO_FACTOR_SETUP,

@@ -20,6 +20,13 @@ import {
   UNVERIFIED_SHARE,
 } from '../../src/shared/rules/plans.ts';
 import { RATE_WINDOW_MS } from '../../src/shared/rules/rate.ts';
+import {
+  BUYER_MAILS_PER_DAY,
+  MAX_MAILS,
+  MAX_OFFERS,
+  MAX_QUANTITY,
+  MAX_STORES,
+} from '../../src/shared/rules/stores.ts';
 import { MAX_PRODUCTS } from '../../src/shared/rules/terms.ts';
 import { MAX_IMPORT_LINES } from '../../src/shared/rules/transfer-limits.ts';
 import {
@@ -107,6 +114,12 @@ const LIMITS = [
   count(MAX_API_KEYS),
   count(MAX_PRODUCTS),
   count(MAX_ENDPOINTS),
+  count(MAX_STORES),
+  count(MAX_OFFERS),
+  `${MAX_QUANTITY}; ${MAX_MAILS}`,
+  `${perPlan(PLAN_NAMES.map((name) => BUYER_MAILS_PER_DAY[name]))} a day`,
+  '1 MiB',
+  '50 a second, 100 at once',
   count(MAX_SECRETS),
   `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
   within(MAX_REPLAYED_PER_DAY, DAY_MS),

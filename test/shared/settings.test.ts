@@ -30,6 +30,7 @@ test('without its variable, a setting has its default, or whoever reads it fails
     stripeWebhookSecret: null,
     stripePrices: null,
     stripeApiUrl: null,
+    storeApiBase: null,
     publicOrigin: null,
     mailFrom: null,
     mailPreview: null,

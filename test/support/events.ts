@@ -20,5 +20,9 @@ export const ALL_EVENTS = [
   'activation.created',
   'activation.released',
   'activation.refused',
+  'purchase.fulfilled',
+  'purchase.refunded',
+  'purchase.unmapped',
+  'purchase.failed',
   'usage.threshold',
 ];

@@ -15,4 +15,19 @@ export const products = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.code] })],
 );
 
+/** What the emails to a product's buyers say besides the key. */
+export const productMails = sqliteTable(
+  'product_mails',
+  {
+    accountId: text('account_id').notNull(),
+    product: text().notNull(),
+    fromName: text('from_name'),
+    intro: text(),
+    supportUrl: text('support_url'),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.product] })],
+);
+
 export type ProductRow = typeof products.$inferSelect;
+export type ProductMailRow = typeof productMails.$inferSelect;

@@ -89,6 +89,7 @@ export const SETTINGS = {
   /** The prices of the plans at Stripe. Null if the service defines its own. */
   stripePrices: optional('STRIPE_PRICES', parsePrices),
   stripeApiUrl: optional('STRIPE_API_BASE', parseUrl),
+  storeApiBase: optional('STORE_API_BASE', parseText),
   /** Where the links of emails lead. By default, to the host that the request was sent to. */
   publicOrigin: withDefault<string | null>('PUBLIC_ORIGIN', parseOrigin, null),
   mailFrom: optional('MAIL_FROM', parseText),

@@ -1,9 +1,12 @@
-/** Who did something. A session stands for the account holder, a customer acts in the portal, and `system` is the service itself. */
-export const ACTOR_KINDS = ['session', 'api_key', 'customer', 'operator', 'system'] as const;
+/**
+ * Who did something. A session stands for the account holder, a customer acts in the portal, a store has reported something, and
+ * `system` is the service itself.
+ */
+export const ACTOR_KINDS = ['session', 'api_key', 'customer', 'operator', 'store', 'system'] as const;
 
 export interface Actor {
   readonly kind: (typeof ACTOR_KINDS)[number];
-  /** The id of the session, API key, or customer’s session. Null for operators, the service, and somebody who follows the link in an email. */
+  /** The id of the session, API key, store, or customer’s session. Null for operators, the service, and somebody who follows the link in an email. */
   readonly id: string | null;
 }
 
@@ -67,6 +70,7 @@ export const AUDIT_ACTIONS = [
   'portal.update',
   'portal.open',
   'product.put',
+  'product.update_mail',
   'product.delete',
   'webhook.create',
   'webhook.reveal',
@@ -76,6 +80,14 @@ export const AUDIT_ACTIONS = [
   'webhook.resend',
   'webhook.replay',
   'webhook.delete',
+  'store.create',
+  'store.update',
+  'store.delete',
+  'offer.put',
+  'offer.delete',
+  'purchase.retry',
+  'purchase.assign',
+  'purchase.resend_mail',
   'checkout.start',
   'payment.receive',
   'payment.fail',

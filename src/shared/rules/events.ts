@@ -14,6 +14,13 @@ const CHANGE_EVENTS = [
   'license.deleted',
 ] as const;
 
+const PURCHASE_EVENTS = [
+  'purchase.fulfilled',
+  'purchase.refunded',
+  'purchase.unmapped',
+  'purchase.failed',
+] as const;
+
 /** Events that a webhook endpoint can subscribe to. */
 export const EVENT_NAMES = [
   'payment.success',
@@ -28,6 +35,7 @@ export const EVENT_NAMES = [
   'license.expiring',
   'license.expired',
   ...ACTIVATION_EVENTS,
+  ...PURCHASE_EVENTS,
   'usage.threshold',
 ] as const;
 export type EventName = (typeof EVENT_NAMES)[number];

@@ -13,6 +13,9 @@ export type LicenseStatus = (typeof LICENSE_STATES)[number];
 /** Takes the place of an erased customer's email address. */
 export const ERASED_EMAIL = 'erased@customer.invalid';
 
+/** Stands for the address of a buyer that the store tells later. */
+export const UNKNOWN_EMAIL = 'unknown@customer.invalid';
+
 export type Metadata = Record<string, string | number | boolean>;
 
 /** Dates with a later year have another form. */

@@ -18,7 +18,10 @@ export type IdPrefix =
   | 'inv'
   | 'pse'
   | 'pch'
-  | 'bak';
+  | 'bak'
+  | 'sto'
+  | 'pur'
+  | 'msg';
 
 /** An id after its prefix: 8 characters of time, 3 of a sequence and 9 random characters (70 random bits in all). */
 export const ID_BODY_LENGTH = 20;

@@ -27,7 +27,8 @@ export type StoreReading =
       facts: StoreFact[];
       /**
        * What the body doesn't say and `api.ask` has to tell, in words of the provider, such as `sale/abc`. It is asked after the
-       * answer, and again until the API has answered. A sale that has to be confirmed has no facts before.
+       * answer, and again until the API has answered. A sale that has to be confirmed has no facts before. What is merely better
+       * to know begins with `?`, and isn't asked in a store without an API key.
        */
       asks?: string[];
     }

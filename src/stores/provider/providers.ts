@@ -6,9 +6,11 @@ import { lemonsqueezy } from './lemonsqueezy.ts';
 import { paddle } from './paddle.ts';
 import { polar } from './polar.ts';
 import type { StoreProvider } from './provider.ts';
+import { stripe } from './stripe.ts';
 import { woocommerce } from './woocommerce.ts';
 
 export const PROVIDERS: Record<StoreProviderName, StoreProvider> = {
+  stripe,
   paddle,
   lemonsqueezy,
   polar,

@@ -12,6 +12,7 @@ import {
   CreditCard,
   FlaskConical,
   Gauge,
+  ShoppingCart,
   Hourglass,
   KeyRound,
   type LucideIcon,
@@ -52,6 +53,10 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'activation.created': { icon: MonitorCheck, title: 'Seat taken' },
   'activation.released': { icon: MonitorX, title: 'Seat released' },
   'activation.refused': { icon: MonitorOff, title: 'Machine refused' },
+  'purchase.fulfilled': { icon: ShoppingCart, title: 'Purchase fulfilled' },
+  'purchase.refunded': { icon: ShoppingCart, title: 'Purchase refunded' },
+  'purchase.unmapped': { icon: ShoppingCart, title: 'Purchase without an offer' },
+  'purchase.failed': { icon: ShoppingCart, title: 'Purchase failed' },
   'usage.threshold': { icon: Gauge, title: 'Usage limit near' },
   'webhook.test': { icon: FlaskConical, title: 'Test event sent' },
 };

@@ -16,6 +16,7 @@ export const useActorNames = (changes: LicenseChange[]) => {
   return ({ kind, id }: Actor): string => {
     if (kind === 'session') return account?.name ?? 'you';
     if (kind === 'operator') return 'the operator';
+    if (kind === 'store') return 'a store';
     if (kind === 'system') return 'the service';
     if (kind === 'customer') return 'the customer';
     const name = nameOfKey(id);

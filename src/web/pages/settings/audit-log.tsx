@@ -71,6 +71,7 @@ const ACTORS: Record<Exclude<AuditEntry['actor']['kind'], 'session'>, string> = 
   api_key: 'API key',
   customer: 'Customer, in the portal',
   operator: 'Operator of the service',
+  store: 'A store',
   system: 'The service',
 };
 

@@ -25,6 +25,10 @@ const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'activation.created': 'A machine takes a seat',
   'activation.released': 'A seat is released',
   'activation.refused': 'A machine finds no free seat, at most once an hour for a license',
+  'purchase.fulfilled': 'A purchase in a store gets its licenses',
+  'purchase.refunded': 'Nothing of a purchase is paid anymore',
+  'purchase.unmapped': 'A purchase is of something that no offer is for',
+  'purchase.failed': 'A purchase can’t get its licenses now',
   'usage.threshold': 'Usage reaches 80%, 100%, or 125% of the limit',
 };
 const NAMES: EventName[] = [...EVENT_NAMES];

@@ -1,0 +1,165 @@
+import { and, eq, isNotNull, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import {
+  offers,
+  productMails,
+  purchaseFacts,
+  purchaseLicenses,
+  purchaseMails,
+  purchases,
+  storeMessages,
+  stores,
+} from '../db/schema.ts';
+import { openScrubber, type Person } from '../shared/text/scrub.ts';
+import type { SpendQueries } from './find-licenses.ts';
+
+// Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
+// marked, so that a later copy of a fact brings nobody back.
+
+/** Facts that a query returns. */
+const MAX_FACTS = 200;
+
+const withoutPerson = (text: string, scrub: (value: object) => object): string => {
+  const { buyer: _, ...fact } = JSON.parse(text) as { buyer?: unknown; kind: string };
+  const { name: __, email: ___, ...nobody } = fact as { name?: string; email?: string };
+  return JSON.stringify(fact.kind === 'buyer' ? { ...nobody, email: '' } : scrub(fact));
+};
+
+/** Marks the customer's purchases. */
+const markPurchases = async ({ db, accountId }: Ctx, email: string): Promise<void> => {
+  const isTheirs = and(eq(purchases.accountId, accountId), sql`lower(customer_email) = ${email}`);
+  const theirs = db.select({ id: purchases.id }).from(purchases).where(isTheirs);
+  const version = sql`version + 1`;
+  await db.batch([
+    db
+      .update(purchaseMails)
+      .set({ dueAt: null, problem: 'erased' })
+      .where(and(isNotNull(purchaseMails.dueAt), sql`${purchaseMails.purchaseId} IN ${theirs}`)),
+    db
+      .update(storeMessages)
+      .set({ body: null })
+      .where(
+        sql`${storeMessages.id} IN (SELECT message_id FROM purchase_messages WHERE purchase_id IN ${theirs})`,
+      ),
+    db
+      .update(purchaseFacts)
+      .set({ fact: sql`json_remove(fact, '$.buyer')`, isErased: true })
+      .where(sql`${purchaseFacts.purchaseId} IN ${theirs}`),
+    db
+      .update(purchases)
+      .set({ customerEmail: null, customerName: null, buyerRef: null, isErased: true, version })
+      .where(isTheirs),
+    // Nobody knows whom a body is about that was not taken into a purchase.
+    db
+      .update(storeMessages)
+      .set({ body: null })
+      .where(
+        and(
+          eq(storeMessages.accountId, accountId),
+          isNotNull(storeMessages.body),
+          sql`NOT EXISTS (SELECT 1 FROM purchase_messages WHERE message_id = store_messages.id)`,
+        ),
+      ),
+  ]);
+};
+
+/** Takes the person out of the facts that name them. */
+const scrubFacts = async ({ db, accountId }: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
+  const { scrub } = openScrubber(person);
+  for (;;) {
+    spend(2);
+    const rows = await db
+      .select({ storeId: purchaseFacts.storeId, name: purchaseFacts.name, fact: purchaseFacts.fact })
+      .from(purchaseFacts)
+      .where(
+        and(
+          eq(purchaseFacts.accountId, accountId),
+          sql`instr(lower(${purchaseFacts.fact}), ${person.email})`,
+        ),
+      )
+      .limit(MAX_FACTS);
+    if (rows.length === 0) return;
+    const scrubbed = rows.map((row) => ({ ...row, fact: withoutPerson(row.fact, scrub) }));
+    await db
+      .update(purchaseFacts)
+      .set({ fact: sql`value ->> 'fact'`, isErased: true })
+      .from(sql`json_each(${JSON.stringify(scrubbed)})`)
+      .where(
+        sql`purchase_facts.store_id = value ->> 'storeId' AND purchase_facts.name = value ->> 'name'
+          AND purchase_facts.account_id = ${accountId}`,
+      );
+  }
+};
+
+/** Takes the address out of what the seller has named. */
+const scrubStores = async ({ db, accountId }: Ctx, { email }: Person): Promise<void> => {
+  const { scrub } = openScrubber({ email, names: [] });
+  const { product, fromName, intro, supportUrl } = productMails;
+  const [texts, named, sold, held] = await db.batch([
+    db
+      .select({ product, fromName, intro, supportUrl })
+      .from(productMails)
+      .where(
+        and(
+          eq(productMails.accountId, accountId),
+          sql`instr(lower(concat_ws(' ', ${fromName}, ${intro}, ${supportUrl})), ${email})`,
+        ),
+      )
+      .limit(MAX_FACTS),
+    db
+      .select({ id: stores.id, name: stores.name })
+      .from(stores)
+      .where(and(eq(stores.accountId, accountId), sql`instr(lower(${stores.name}), ${email})`)),
+    db
+      .select({ storeId: offers.storeId, ref: offers.ref, terms: offers.terms })
+      .from(offers)
+      .where(and(eq(offers.accountId, accountId), sql`instr(lower(${offers.terms}), ${email})`))
+      .limit(MAX_FACTS),
+    db
+      .select({ licenseId: purchaseLicenses.licenseId, offer: purchaseLicenses.offer })
+      .from(purchaseLicenses)
+      .where(
+        and(
+          eq(purchaseLicenses.accountId, accountId),
+          sql`instr(lower(${purchaseLicenses.offer}), ${email})`,
+        ),
+      )
+      .limit(MAX_FACTS),
+  ]);
+  const [first, ...others] = [
+    ...texts.map(({ product: code, ...said }) =>
+      db
+        .update(productMails)
+        .set(scrub(said))
+        .where(and(eq(productMails.accountId, accountId), eq(productMails.product, code))),
+    ),
+    ...held.map(({ licenseId, offer }) =>
+      db
+        .update(purchaseLicenses)
+        .set({ offer: scrub(offer) })
+        .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId))),
+    ),
+    ...named.map(({ id, name }) =>
+      db
+        .update(stores)
+        .set({ name: scrub(name) })
+        .where(eq(stores.id, id)),
+    ),
+    ...sold.map(({ storeId, ref, terms }) =>
+      db
+        .update(offers)
+        .set({ terms: scrub(terms) })
+        .where(and(eq(offers.storeId, storeId), eq(offers.ref, ref))),
+    ),
+  ];
+  if (first) await db.batch([first, ...others]);
+};
+
+/** Erases the customer from purchases, and what is kept of their messages. */
+export const erasePurchases = async (ctx: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
+  spend(7);
+  await markPurchases(ctx, person.email);
+  await scrubFacts(ctx, person, spend);
+  spend(3);
+  await scrubStores(ctx, person);
+};

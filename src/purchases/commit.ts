@@ -1,0 +1,236 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { jsonValues } from '../db/json-rows.ts';
+import {
+  licenseTotals,
+  purchaseFacts,
+  purchaseLicenses,
+  type PurchaseLicenseRow,
+  purchaseMails,
+  purchaseMessages,
+  type PurchaseRow,
+  purchases,
+  purchaseThings,
+  storeMessages,
+} from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
+import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
+import { commit } from '../gate/worker/feed.ts';
+import { eventsOf } from './events.ts';
+import { updateHeld } from './held-license.ts';
+import { inJson, type StoredFact, type Surroundings } from './load.ts';
+import { insertLicenses, type NewLicense, newLicenses } from './new-license.ts';
+import type { PurchaseDecision } from './rules/decide.ts';
+import type { Thing } from './rules/facts.ts';
+
+// What was decided of a purchase is one commit: its facts, its licenses, their feed rows and events, and the mail that is due.
+
+export interface Settled {
+  purchaseId: string;
+  /** About how many queries it has made. */
+  cost: number;
+}
+
+export interface ToCommit {
+  /** The purchase as it was read, or a new one with version 0. */
+  row: PurchaseRow;
+  /** Purchases that turn out to be the same one. */
+  others: PurchaseRow[];
+  fresh: StoredFact[];
+  /** Those that no purchase is known by. */
+  things: Thing[];
+  held: PurchaseLicenseRow[];
+  hasMail: boolean;
+  around: Surroundings;
+  decision: PurchaseDecision;
+  messageId: string | null;
+  nowMs: number;
+}
+
+/** Fails the batch unless the purchase is as it was read. */
+const guard = ({ db, accountId }: Ctx, { id, version }: PurchaseRow): Statement =>
+  db
+    .update(licenseTotals)
+    .set({
+      licenses: sql`iif(EXISTS (SELECT 1 FROM purchases WHERE id = ${id} AND version = ${version}), licenses, NULL)`,
+    })
+    .where(eq(licenseTotals.accountId, accountId));
+
+/** Licenses of a purchase that was merged come after those that the other has, where both have some. */
+const renumber = (held: PurchaseLicenseRow[], id: string): PurchaseLicenseRow[] => {
+  const taken = new Set(
+    held.filter((row) => row.purchaseId === id).map(({ slot, number }) => `${slot} ${number}`),
+  );
+  return held.map((row) => {
+    if (row.purchaseId === id) return row;
+    let { number } = row;
+    while (taken.has(`${row.slot} ${number}`)) number++;
+    taken.add(`${row.slot} ${number}`);
+    return { ...row, number };
+  });
+};
+
+const merge = ({ db }: Ctx, { row, others, held }: ToCommit): Statement[] => {
+  if (others.length === 0) return [];
+  const from = inJson(others.map(({ id }) => id));
+  const purchaseId = row.id;
+  const moved = renumber(held, row.id).filter((_, i) => held[i]?.purchaseId !== row.id);
+  return [
+    db
+      .update(purchaseThings)
+      .set({ purchaseId })
+      .where(sql`${purchaseThings.purchaseId} ${from}`),
+    db
+      .update(purchaseFacts)
+      .set({ purchaseId })
+      .where(sql`${purchaseFacts.purchaseId} ${from}`),
+    db.run(sql`UPDATE OR IGNORE purchase_messages SET purchase_id = ${purchaseId} WHERE purchase_id ${from}`),
+    db.run(sql`UPDATE OR IGNORE purchase_mails SET purchase_id = ${purchaseId} WHERE purchase_id ${from}`),
+    db.delete(purchaseMessages).where(sql`${purchaseMessages.purchaseId} ${from}`),
+    db.delete(purchaseMails).where(sql`${purchaseMails.purchaseId} ${from}`),
+    ...moved.map(({ slot, number, licenseId, accountId }) =>
+      db
+        .update(purchaseLicenses)
+        .set({ purchaseId, slot, number })
+        .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId))),
+    ),
+    db.delete(purchases).where(sql`${purchases.id} ${from}`),
+  ];
+};
+
+const writeFacts = ({ db, accountId }: Ctx, { row, fresh, things, messageId }: ToCommit): Statement[] => {
+  const owned = { accountId, storeId: row.storeId, purchaseId: row.id };
+  const facts = fresh.map(({ name, fact, takenAtMs, isErased }) => ({
+    name,
+    fact: JSON.stringify(fact),
+    takenAt: takenAtMs,
+    isErased: Number(isErased),
+  }));
+  const found = things.map((thing) => ({ thing, ref: thing.slice(thing.indexOf('/') + 1) }));
+  const factRow = selectRow(purchaseFacts, {
+    ...owned,
+    ...jsonValues('name', 'fact', 'takenAt', 'isErased'),
+  });
+  const thingRow = selectRow(purchaseThings, { ...owned, ...jsonValues('thing', 'ref') });
+  return [
+    ...(found.length > 0
+      ? [db.insert(purchaseThings).select(sql`${thingRow} FROM json_each(${JSON.stringify(found)})`)]
+      : []),
+    ...(facts.length > 0
+      ? [
+          db
+            .insert(purchaseFacts)
+            .select(sql`${factRow} FROM json_each(${JSON.stringify(facts)}) WHERE true`)
+            .onConflictDoUpdate({
+              target: [purchaseFacts.storeId, purchaseFacts.name],
+              set: { fact: sql`excluded.fact`, purchaseId: row.id },
+            }),
+        ]
+      : []),
+    ...(messageId === null
+      ? []
+      : [
+          db
+            .insert(purchaseMessages)
+            .values({ accountId, purchaseId: row.id, messageId })
+            .onConflictDoNothing(),
+        ]),
+    // What is about somebody who was erased isn't kept.
+    ...(messageId !== null && row.isErased
+      ? [db.update(storeMessages).set({ body: null }).where(eq(storeMessages.id, messageId))]
+      : []),
+  ];
+};
+
+const writeRow = ({ db }: Ctx, { row, decision, nowMs }: ToCommit): Statement => {
+  const person = row.isErased
+    ? { customerEmail: null, customerName: null, buyerRef: null }
+    : { customerEmail: decision.email, customerName: decision.name, buyerRef: decision.buyerRef };
+  const values = {
+    ...row,
+    ...person,
+    status: decision.status,
+    reason: decision.reason,
+    orderNumber: decision.orderNumber,
+    isTest: decision.isTest,
+    version: row.version + 1,
+    updatedAt: nowMs,
+  };
+  if (row.version === 0) return db.insert(purchases).values(values);
+  return db.update(purchases).set(values).where(eq(purchases.id, row.id));
+};
+
+const insertHeld = ({ db, accountId }: Ctx, purchaseId: string, made: NewLicense[]): Statement[] => {
+  if (made.length === 0) return [];
+  const rows = made.map(({ slot, number, license }) => ({
+    slot: slot.slot,
+    number,
+    licenseId: license.id,
+    wanted: JSON.stringify(slot.wanted),
+    offer: JSON.stringify(slot.offer),
+  }));
+  const row = selectRow(purchaseLicenses, {
+    accountId,
+    purchaseId,
+    ...jsonValues('slot', 'number', 'licenseId', 'wanted', 'offer'),
+    setStatus: null,
+    returnsTo: null,
+  });
+  return [db.insert(purchaseLicenses).select(sql`${row} FROM json_each(${JSON.stringify(rows)})`)];
+};
+
+/** The mail with the keys, once a purchase. It waits for an address that the store tells later. */
+const writeMail = (
+  { db, accountId }: Ctx,
+  { row, decision, hasMail, nowMs }: ToCommit,
+  made: NewLicense[],
+): Statement[] => {
+  const waiting = and(eq(purchaseMails.purchaseId, row.id), eq(purchaseMails.problem, 'no_address'));
+  if (hasMail)
+    return decision.email === null
+      ? []
+      : [db.update(purchaseMails).set({ dueAt: nowMs, problem: null }).where(waiting)];
+  if (row.isErased || !made.some(({ slot }) => slot.offer.mail)) return [];
+  const due = decision.email === null ? { dueAt: null, problem: 'no_address' } : { dueAt: nowMs };
+  return [
+    db
+      .insert(purchaseMails)
+      .values({ accountId, purchaseId: row.id, number: 0, createdAt: nowMs, ...due })
+      .onConflictDoNothing(),
+  ];
+};
+
+export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settled> => {
+  const { row, others, around, nowMs } = wanted;
+  const held = renumber(wanted.held, row.id);
+  const decision = row.isErased ? { ...wanted.decision, email: null, name: null } : wanted.decision;
+  const isHeld = (slot: number, number: number) =>
+    held.some((one) => one.slot === slot && one.number === number);
+  const made = newLicenses(decision, isHeld, around.terms, nowMs);
+  const updates = held.map((one) =>
+    updateHeld(ctx, one, around.licenses.get(one.licenseId), decision, nowMs),
+  );
+  const inserts = insertLicenses(ctx, made, nowMs);
+  const events = eventsOf({ ...wanted, decision }, made);
+  const statements: Statement[] = [
+    ...[row, ...others].filter(({ version }) => version > 0).map((read) => guard(ctx, read)),
+    ...merge(ctx, wanted),
+    writeRow(ctx, { ...wanted, decision }),
+    ...writeFacts(ctx, wanted),
+    ...updates.flatMap((update) => update.statements),
+    ...inserts.statements,
+    ...insertHeld(ctx, row.id, made),
+    ...writeMail(ctx, { ...wanted, decision }, made),
+  ];
+  const changes: FeedChange[] = [
+    ...updates.flatMap((update) => update.changes),
+    ...inserts.changes,
+    ...events.map(eventChange),
+  ];
+  const [first, ...more] = changes;
+  const [start, ...rest] = statements;
+  if (first && start)
+    await commit(ctx, [start, ...rest], [first, ...more], { isBeyondLimits: made.length === 0 });
+  else if (start) await ctx.db.batch([start, ...rest]);
+  return { purchaseId: row.id, cost: statements.length + 20 };
+};

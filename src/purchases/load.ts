@@ -1,0 +1,153 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import {
+  accounts,
+  licenses,
+  type LicenseRow,
+  offers,
+  products,
+  purchaseFacts,
+  purchaseLicenses,
+  type PurchaseLicenseRow,
+  purchaseMails,
+  type PurchaseRow,
+  purchases,
+  purchaseThings,
+  stores,
+} from '../db/schema.ts';
+import type { SoldOffer } from '../shared/rules/sold-offer.ts';
+import type { ProductTerms } from '../shared/rules/terms.ts';
+import type { StoreFact, Thing } from './rules/facts.ts';
+import type { KnownFact } from './rules/payments.ts';
+
+// Reads what is known of purchases, in few queries whatever their number.
+
+export const inJson = (values: readonly (string | number)[]) =>
+  sql`IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
+
+export interface StoredFact extends KnownFact {
+  name: string;
+  purchaseId: string | null;
+  isErased: boolean;
+}
+
+const toStoredFact = (row: typeof purchaseFacts.$inferSelect): StoredFact => ({
+  name: row.name,
+  purchaseId: row.purchaseId,
+  isErased: row.isErased,
+  fact: JSON.parse(row.fact) as StoreFact,
+  takenAtMs: row.takenAt,
+});
+
+/** Returns the facts of a store that are known by their names, and the purchases by which things are known. */
+export const findKnown = async ({ db }: Ctx, storeId: string, names: string[], things: Thing[]) => {
+  const [facts, found] = await db.batch([
+    db
+      .select()
+      .from(purchaseFacts)
+      .where(and(eq(purchaseFacts.storeId, storeId), sql`${purchaseFacts.name} ${inJson(names)}`)),
+    db
+      .select({ thing: purchaseThings.thing, purchaseId: purchaseThings.purchaseId })
+      .from(purchaseThings)
+      .where(and(eq(purchaseThings.storeId, storeId), sql`${purchaseThings.thing} ${inJson(things)}`)),
+  ]);
+  return { facts: facts.map(toStoredFact), things: new Map(found.map((row) => [row.thing, row.purchaseId])) };
+};
+
+export interface LoadedPurchases {
+  rows: PurchaseRow[];
+  facts: StoredFact[];
+  held: PurchaseLicenseRow[];
+  hasMail: boolean;
+}
+
+export const loadPurchases = async ({ db }: Ctx, ids: string[]): Promise<LoadedPurchases> => {
+  if (ids.length === 0) return { rows: [], facts: [], held: [], hasMail: false };
+  const [rows, facts, held, mails] = await db.batch([
+    db
+      .select()
+      .from(purchases)
+      .where(sql`${purchases.id} ${inJson(ids)}`),
+    db
+      .select()
+      .from(purchaseFacts)
+      .where(sql`${purchaseFacts.purchaseId} ${inJson(ids)}`),
+    db
+      .select()
+      .from(purchaseLicenses)
+      .where(sql`${purchaseLicenses.purchaseId} ${inJson(ids)}`),
+    db
+      .select({ number: purchaseMails.number })
+      .from(purchaseMails)
+      .where(sql`${purchaseMails.purchaseId} ${inJson(ids)}`)
+      .limit(1),
+  ]);
+  return {
+    rows: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    facts: facts.map(toStoredFact),
+    held,
+    hasMail: mails.length > 0,
+  };
+};
+
+/** What a decision needs besides the facts. */
+export interface Surroundings {
+  offers: Map<string, SoldOffer>;
+  acceptsTest: boolean;
+  isSuspended: boolean;
+  terms: Map<string, ProductTerms>;
+  licenses: Map<string, LicenseRow>;
+  buyer: StoredFact | null;
+}
+
+interface Wanted {
+  refs: string[];
+  licenseIds: string[];
+  buyerRef: Thing | null;
+  assigned: string | null;
+}
+
+export const loadSurroundings = async (
+  { db, accountId }: Ctx,
+  storeId: string,
+  { refs, licenseIds, buyerRef, assigned }: Wanted,
+): Promise<Surroundings> => {
+  const termsOf = { code: products.code, terms: products.terms };
+  const [sold, found, named, rows, [store], [account], buyers] = await db.batch([
+    db
+      .select()
+      .from(offers)
+      .where(and(eq(offers.storeId, storeId), sql`${offers.ref} ${inJson(refs)}`)),
+    db
+      .select(termsOf)
+      .from(products)
+      .where(
+        and(
+          eq(products.accountId, accountId),
+          sql`${products.code} IN (SELECT product FROM offers WHERE store_id = ${storeId} AND ref ${inJson(refs)})`,
+        ),
+      ),
+    db
+      .select(termsOf)
+      .from(products)
+      .where(and(eq(products.accountId, accountId), eq(products.code, assigned ?? ''))),
+    db
+      .select()
+      .from(licenses)
+      .where(and(eq(licenses.accountId, accountId), sql`${licenses.id} ${inJson(licenseIds)}`)),
+    db.select({ acceptTest: stores.acceptTest }).from(stores).where(eq(stores.id, storeId)),
+    db.select({ suspendedAt: accounts.suspendedAt }).from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select()
+      .from(purchaseFacts)
+      .where(and(eq(purchaseFacts.storeId, storeId), eq(purchaseFacts.name, `${buyerRef ?? ''} buyer`))),
+  ]);
+  return {
+    offers: new Map(sold.map((row) => [row.ref, row])),
+    acceptsTest: store?.acceptTest ?? false,
+    isSuspended: typeof account?.suspendedAt === 'number',
+    terms: new Map([...found, ...named].map(({ code, terms }) => [code, terms])),
+    licenses: new Map(rows.map((row) => [row.id, row])),
+    buyer: buyers.map(toStoredFact)[0] ?? null,
+  };
+};

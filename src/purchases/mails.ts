@@ -1,0 +1,170 @@
+import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { databaseOf, firstDatabase } from '../db/client.ts';
+import {
+  accounts,
+  type LicenseRow,
+  licenses,
+  portals,
+  productMails,
+  products,
+  purchaseLicenses,
+  type PurchaseMailRow,
+  purchaseMails,
+  purchases,
+} from '../db/schema.ts';
+import { deliver, hasMail } from '../mail/deliver.ts';
+import { AppError } from '../shared/app-error.ts';
+import { ownLimits, settingsOf } from '../shared/config/settings.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { effectivePlan } from '../shared/rules/plans.ts';
+import { logError } from '../shared/text/log.ts';
+import { buyerMailLimits } from '../users/limits.ts';
+import { consumeAttempts } from '../users/throttle.ts';
+import { getUser } from '../users/user.ts';
+import { keysBought, type Seller } from './mail-content.ts';
+
+// Sends the emails with bought keys, each once. A row is claimed before it is sent, so that two workers don't send it both.
+
+/** The most emails of a step. */
+const MAX_MAILS = 10;
+/** For how long nobody else sends a claimed email. */
+const CLAIM_MS = 10 * 60_000;
+const MAX_TRIES = 8;
+const MAX_KEYS = 200;
+
+type Fields = Partial<typeof purchaseMails.$inferInsert>;
+
+const isRow = ({ purchaseId, number }: PurchaseMailRow) =>
+  and(eq(purchaseMails.purchaseId, purchaseId), eq(purchaseMails.number, number));
+
+const save = async (env: Env, row: PurchaseMailRow, fields: Fields): Promise<void> => {
+  await databaseOf(env, row.accountId).update(purchaseMails).set(fields).where(isRow(row));
+};
+
+/** Lets everything of the account wait: what keeps one email back keeps back the others, too. */
+const postponeAll = async (env: Env, accountId: string, dueAt: number, problem: string): Promise<void> => {
+  await databaseOf(env, accountId)
+    .update(purchaseMails)
+    .set({ dueAt, problem })
+    .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, dueAt)));
+};
+
+/** Returns false if somebody else sends it. */
+const claim = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
+  const claimed = await databaseOf(env, row.accountId)
+    .update(purchaseMails)
+    .set({ dueAt: Date.now() + CLAIM_MS })
+    .where(and(isRow(row), sql`due_at IS ${row.dueAt}`))
+    .returning({ number: purchaseMails.number });
+  return claimed.length > 0;
+};
+
+const readSold = async (env: Env, { accountId, purchaseId }: PurchaseMailRow) => {
+  const db = databaseOf(env, accountId);
+  const [[purchase], sold] = await Promise.all([
+    db.select().from(purchases).where(eq(purchases.id, purchaseId)),
+    db
+      .select({ license: licenses })
+      .from(purchaseLicenses)
+      .innerJoin(
+        licenses,
+        and(eq(licenses.accountId, purchaseLicenses.accountId), eq(licenses.id, purchaseLicenses.licenseId)),
+      )
+      .where(eq(purchaseLicenses.purchaseId, purchaseId))
+      .orderBy(asc(purchaseLicenses.slot), asc(purchaseLicenses.number))
+      .limit(MAX_KEYS),
+  ]);
+  return { purchase, active: sold.map(({ license }) => license).filter(({ status }) => status === 'active') };
+};
+
+/** What the seller says to the buyers of a product. */
+const readSeller = async (env: Env, accountId: string, [license]: LicenseRow[]): Promise<Seller> => {
+  const db = databaseOf(env, accountId);
+  const code = license?.product ?? '';
+  const [[account], [mail], [product], [portal]] = await Promise.all([
+    db.select().from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select()
+      .from(productMails)
+      .where(and(eq(productMails.accountId, accountId), eq(productMails.product, code))),
+    db
+      .select({ name: products.name })
+      .from(products)
+      .where(and(eq(products.accountId, accountId), eq(products.code, code))),
+    firstDatabase(env).select().from(portals).where(eq(portals.accountId, accountId)),
+  ]);
+  const { publicOrigin } = settingsOf(env);
+  const hasPortal = portal?.enabled === true && portal.slug !== null && publicOrigin !== null;
+  return {
+    name: mail?.fromName ?? portal?.name ?? account?.name ?? account?.email ?? 'Your seller',
+    email: account?.email ?? '',
+    product: product?.name ?? code,
+    intro: mail?.intro ?? null,
+    supportUrl: mail?.supportUrl ?? null,
+    portalUrl: hasPortal ? `${publicOrigin}/portal/${portal.slug}` : null,
+  };
+};
+
+/** Sends one email. Returns false if the account can't send more today. */
+const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
+  const { purchase, active } = await readSold(env, row);
+  if (!purchase || purchase.isErased || active.length === 0) {
+    await save(env, row, { dueAt: null, problem: 'nothing_to_send' });
+    return true;
+  }
+  const seller = await readSeller(env, row.accountId, active);
+  const to = purchase.isTest ? seller.email : purchase.customerEmail;
+  if (to === null || to === '') {
+    await save(env, row, { dueAt: null, problem: 'no_address' });
+    return true;
+  }
+  const db = databaseOf(env, row.accountId);
+  const [account] = await db.select().from(accounts).where(eq(accounts.id, row.accountId));
+  const plan = account ? effectivePlan({ ...account, own: ownLimits(env) }, Date.now()) : 'free';
+  try {
+    await consumeAttempts({ firstDb: firstDatabase(env) }, [buyerMailLimits(row.accountId, plan)]);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'rate_limit_exceeded') throw error;
+    await postponeAll(env, row.accountId, Math.ceil((Date.now() + 1) / DAY_MS) * DAY_MS, 'limit_of_the_day');
+    await save(env, row, {
+      dueAt: Math.ceil((Date.now() + 1) / DAY_MS) * DAY_MS,
+      problem: 'limit_of_the_day',
+    });
+    return false;
+  }
+  const keys = active.map(({ product, licenseKey }) => ({ product: product ?? '', licenseKey }));
+  const sender = { name: seller.name, replyTo: seller.email || null };
+  try {
+    await deliver(env, to, keysBought(seller, keys, purchase.isTest), sender);
+    await save(env, row, { dueAt: null, sentAt: Date.now(), problem: null });
+  } catch (error) {
+    logError('purchase_mail_not_sent', error, { account_id: row.accountId, purchase_id: row.purchaseId });
+    const tries = row.tries + 1;
+    const dueAt = tries >= MAX_TRIES ? null : Date.now() + Math.min(5 * 60_000 * 4 ** row.tries, DAY_MS / 4);
+    await save(env, row, { tries, dueAt, problem: 'not_delivered' });
+  }
+  return true;
+};
+
+/** Sends what is due. Returns whether more may be. */
+export const sendDueMails = async (env: Env, accountId: string): Promise<boolean> => {
+  const nowMs = Date.now();
+  const rows = await databaseOf(env, accountId)
+    .select()
+    .from(purchaseMails)
+    .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, nowMs)))
+    .orderBy(asc(purchaseMails.dueAt))
+    .limit(MAX_MAILS);
+  if (rows.length === 0) return false;
+  if (!hasMail(env)) {
+    await postponeAll(env, accountId, nowMs + DAY_MS, 'service_sends_no_mail');
+    return false;
+  }
+  const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
+  if (user.emailVerifiedAt === null) {
+    await postponeAll(env, accountId, nowMs + HOUR_MS, 'account_not_verified');
+    return false;
+  }
+  for (const row of rows) if ((await claim(env, row)) && !(await sendOne(env, row))) return false;
+  return true;
+};

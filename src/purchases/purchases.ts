@@ -1,0 +1,187 @@
+import { and, asc, desc, eq, lt, sql } from 'drizzle-orm';
+import type * as z from 'zod';
+import { audit } from '../audit/audit.ts';
+import type { Ctx } from '../db/ctx.ts';
+import {
+  licenses,
+  purchaseLicenses,
+  purchaseMails,
+  type PurchaseRow,
+  purchases,
+  purchaseThings,
+} from '../db/schema.ts';
+import { listNames, unknownProduct } from '../products/named.ts';
+import { AppError, limitReached } from '../shared/app-error.ts';
+import { MAX_MAILS } from '../shared/rules/stores.ts';
+import { toPage } from '../shared/schemas/lists.ts';
+import { inJson, loadPurchases } from './load.ts';
+import {
+  type ListPurchasesInput,
+  type purchaseDetailsBody,
+  toFactBody,
+  toMailBody,
+  toPurchase,
+  toSoldLicense,
+} from './schemas.ts';
+import { settle } from './settle.ts';
+
+const isPurchase = ({ accountId }: Ctx, id: string) =>
+  and(eq(purchases.accountId, accountId), eq(purchases.id, id));
+
+const findRow = async (ctx: Ctx, id: string): Promise<PurchaseRow> => {
+  const [row] = await ctx.db.select().from(purchases).where(isPurchase(ctx, id));
+  if (!row) throw new AppError('not_found');
+  return row;
+};
+
+/** What sorts after everything that begins with a text. */
+const AFTER = '\u{10FFFF}';
+
+/** Purchases that a text finds in one way. */
+const MAX_FOUND = 500;
+
+/** The purchases that a text finds, each way by an index of its own. */
+const findIds = async ({ db, accountId }: Ctx, q: string): Promise<string[]> => {
+  const address = q.toLowerCase();
+  const found = await db.batch([
+    db
+      .select({ id: purchases.id })
+      .from(purchases)
+      .where(
+        and(
+          eq(purchases.accountId, accountId),
+          sql`lower(customer_email) >= ${address} AND lower(customer_email) < ${address + AFTER}`,
+        ),
+      )
+      .limit(MAX_FOUND),
+    db
+      .select({ id: purchases.id })
+      .from(purchases)
+      .where(and(eq(purchases.accountId, accountId), eq(purchases.orderNumber, q)))
+      .limit(MAX_FOUND),
+    db
+      .select({ id: purchaseThings.purchaseId })
+      .from(purchaseThings)
+      .where(and(eq(purchaseThings.accountId, accountId), eq(purchaseThings.ref, q)))
+      .limit(MAX_FOUND),
+    db
+      .select({ id: purchaseLicenses.purchaseId })
+      .from(licenses)
+      .innerJoin(
+        purchaseLicenses,
+        and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenses.id)),
+      )
+      .where(and(eq(licenses.accountId, accountId), eq(licenses.licenseKey, q)))
+      .limit(MAX_FOUND),
+  ]);
+  return [...new Set(found.flat().map(({ id }) => id))];
+};
+
+export const listPurchases = async (ctx: Ctx, { limit, cursor, status, q }: ListPurchasesInput) => {
+  const ids = q ? await findIds(ctx, q) : null;
+  const rows = await ctx.db
+    .select()
+    .from(purchases)
+    .where(
+      and(
+        eq(purchases.accountId, ctx.accountId),
+        status === undefined ? undefined : eq(purchases.status, status),
+        ids === null ? undefined : sql`${purchases.id} ${inJson(ids)}`,
+        cursor === undefined ? undefined : lt(purchases.id, cursor),
+      ),
+    )
+    .orderBy(desc(purchases.id))
+    .limit(limit + 1);
+  return toPage(rows, limit, toPurchase);
+};
+
+export const getPurchase = async (ctx: Ctx, id: string): Promise<z.infer<typeof purchaseDetailsBody>> => {
+  const row = await findRow(ctx, id);
+  const [{ facts }, sold, mails] = await Promise.all([
+    loadPurchases(ctx, [id]),
+    ctx.db
+      .select({ license: licenses })
+      .from(purchaseLicenses)
+      .innerJoin(
+        licenses,
+        and(eq(licenses.accountId, purchaseLicenses.accountId), eq(licenses.id, purchaseLicenses.licenseId)),
+      )
+      .where(eq(purchaseLicenses.purchaseId, id))
+      .orderBy(asc(purchaseLicenses.slot), asc(purchaseLicenses.number)),
+    ctx.db
+      .select()
+      .from(purchaseMails)
+      .where(eq(purchaseMails.purchaseId, id))
+      .orderBy(asc(purchaseMails.number)),
+  ]);
+  return {
+    ...toPurchase(row),
+    facts: facts.toSorted((a, b) => a.takenAtMs - b.takenAtMs).map(toFactBody),
+    licenses: sold.map(({ license }) => toSoldLicense(license)),
+    mails: mails.map(toMailBody),
+  };
+};
+
+/** What a purchase's store does to it, also when a person lets it. */
+const asStore = (ctx: Ctx, storeId: string): Ctx => ({
+  ...ctx,
+  key: null,
+  actor: { kind: 'store', id: storeId },
+  ip: null,
+});
+
+const settleRow = (ctx: Ctx, row: PurchaseRow, assign?: string) =>
+  settle(
+    asStore(ctx, row.storeId),
+    { id: row.storeId, provider: row.provider },
+    { purchaseIds: [row.id], ...(assign !== undefined && { assign }) },
+  );
+
+/** Decides a purchase again, for example after a limit was raised. */
+export const retryPurchase = async (ctx: Ctx, id: string) => {
+  const row = await findRow(ctx, id);
+  await ctx.db.batch([audit(ctx, 'purchase.retry', id)]);
+  await settleRow(ctx, row);
+  return getPurchase(ctx, id);
+};
+
+/** Names the product of a purchase that no offer is for. */
+export const assignProduct = async (ctx: Ctx, id: string, product: string) => {
+  const row = await findRow(ctx, id);
+  if (row.status !== 'unmapped')
+    throw new AppError('invalid_transition', {
+      message: `A purchase that is ${row.status} needs no product.`,
+    });
+  const names = await listNames(ctx);
+  if (names.length > 0 && !names.some(({ code }) => code === product))
+    throw await unknownProduct(ctx, product);
+  await ctx.db.batch([audit(ctx, 'purchase.assign', id, { product })]);
+  await settleRow(ctx, row, product);
+  return getPurchase(ctx, id);
+};
+
+/** Lets the email with the keys be sent again. */
+export const resendMail = async (ctx: Ctx, id: string) => {
+  const row = await findRow(ctx, id);
+  const { licenses: sold, mails } = await getPurchase(ctx, id);
+  if (sold.length === 0 || row.customerEmail === null)
+    throw new AppError('invalid_transition', {
+      message: 'The purchase has no license, or no address to write to.',
+    });
+  if (mails.length >= MAX_MAILS) throw limitReached('mails', `A purchase has at most ${MAX_MAILS} emails.`);
+  const nowMs = Date.now();
+  await ctx.db.batch([
+    audit(ctx, 'purchase.resend_mail', id),
+    ctx.db
+      .insert(purchaseMails)
+      .values({
+        accountId: ctx.accountId,
+        purchaseId: id,
+        number: mails.length + 1,
+        dueAt: nowMs,
+        createdAt: nowMs,
+      })
+      .onConflictDoNothing(),
+  ]);
+  return getPurchase(ctx, id);
+};

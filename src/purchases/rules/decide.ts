@@ -1,0 +1,178 @@
+import { addDays, isoDate } from '../../shared/rules/dates.ts';
+import type { SoldOffer, WantedLicense } from '../../shared/rules/sold-offer.ts';
+import { DEFAULT_GRACE_DAYS, MAX_QUANTITY, type PurchaseStatus } from '../../shared/rules/stores.ts';
+import type { PurchaseLine, Thing } from './facts.ts';
+import { isPastDue, type KnownFact, ofKind, type Payment, paymentsOf } from './payments.ts';
+import { type Slot, slotsOf } from './slots.ts';
+
+// What a purchase's licenses are follows from the set of its facts, and from what its store's offers mean. Nothing else matters:
+// not the order in which the facts came, nor how often, nor what the licenses are now.
+
+export interface PurchaseBooks {
+  facts: KnownFact[];
+  /** What an id of the store means here. */
+  offers: ReadonlyMap<string, SoldOffer>;
+  /** By slots: what licenses were made by, for an id that means nothing anymore. */
+  earlier: ReadonlyMap<number, SoldOffer>;
+  /** The product that the seller has named for what no offer is for. */
+  assigned: string | null;
+  acceptsTest: boolean;
+}
+
+/** The licenses of a slot: those with a number below `count` are as `wanted` says, and the others as `rest` does. */
+export interface SlotDecision {
+  slot: number;
+  offer: SoldOffer;
+  count: number;
+  wanted: WantedLicense;
+  rest: WantedLicense;
+}
+
+export interface PurchaseDecision {
+  status: PurchaseStatus;
+  /** Why it has no license, or not all of them. */
+  reason: string | null;
+  orderNumber: string | null;
+  email: string | null;
+  name: string | null;
+  buyerRef: Thing | null;
+  isTest: boolean;
+  slots: SlotDecision[];
+  /** Whether licenses that don't exist yet are made. */
+  isGiving: boolean;
+}
+
+const SEVERITY = { active: 0, suspended: 1, revoked: 2 } as const;
+type Status = WantedLicense['status'];
+const worse = (a: Status, b: Status): Status => (SEVERITY[a] > SEVERITY[b] ? a : b);
+const AFTER = { revoke: 'revoked', suspend: 'suspended', nothing: 'active' } as const;
+
+const assignedOffer = (product: string, payments: Payment[]): SoldOffer => ({
+  product,
+  grant: payments.some(({ through }) => through !== null) ? 'subscription' : 'perpetual',
+  days: null,
+  quantity: 'licenses',
+  terms: {},
+  graceDays: DEFAULT_GRACE_DAYS,
+  onRefund: 'revoke',
+  onDispute: 'suspend',
+  mail: true,
+});
+
+const offerOf = ({ refs, slot }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
+  const named = refs.flat().find((ref) => books.offers.has(ref));
+  const offer = named === undefined ? undefined : books.offers.get(named);
+  if (offer) return offer;
+  return books.assigned === null
+    ? (books.earlier.get(slot) ?? null)
+    : assignedOffer(books.assigned, payments);
+};
+
+/** Returns the last day of a slot's licenses, or undefined if what was paid is not known to cover any. */
+const expiryOf = (offer: SoldOffer, payments: Payment[]): string | null | undefined => {
+  if (offer.grant === 'perpetual') return null;
+  const days =
+    offer.grant === 'days'
+      ? payments.map(({ atMs }) => addDays(isoDate(atMs), offer.days ?? 0))
+      : payments.flatMap(({ through }) => through ?? []);
+  return days.toSorted().at(-1);
+};
+
+const decideSlot = (
+  { slot, paid }: Slot,
+  offer: SoldOffer,
+  { isDisputed, isEnded }: { isDisputed: boolean; isEnded: boolean },
+): SlotDecision | null => {
+  const live = paid.filter(({ payment }) => payment.isLive);
+  // Where nothing is left, the licenses stay as they were, but for what a refund does to them.
+  const counted = live.length > 0 ? live : paid;
+  const expiresAt = expiryOf(
+    offer,
+    counted.map(({ payment }) => payment),
+  );
+  if (expiresAt === undefined) return null;
+  const quantities = counted.map(({ line }) => line.quantity);
+  const last = quantities.at(-1) ?? 1;
+  const refunded = AFTER[offer.onRefund];
+  const disputed = isDisputed ? AFTER[offer.onDispute] : 'active';
+  const wanted: WantedLicense = {
+    status: worse(live.length > 0 ? 'active' : refunded, disputed),
+    product: offer.product,
+    expiresAt,
+    graceDays: offer.grant === 'subscription' ? (isEnded ? 0 : offer.graceDays) : null,
+    seats: offer.quantity === 'seats' ? last : null,
+  };
+  return {
+    slot,
+    offer,
+    count: offer.quantity === 'seats' ? 1 : Math.max(...quantities),
+    wanted,
+    rest: { ...wanted, status: worse(refunded, disputed) },
+  };
+};
+
+const detailsOf = (facts: KnownFact[]) => {
+  const named = [...ofKind(facts, 'paid'), ...ofKind(facts, 'ordered')]
+    .map(({ fact }) => fact)
+    .toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0) || (a.about + a.kind < b.about + b.kind ? -1 : 1));
+  const buyers = named.flatMap(({ buyer }) => buyer ?? []);
+  const known = ofKind(facts, 'buyer').map(({ fact }) => fact);
+  return {
+    orderNumber: named.find(({ number }) => number !== undefined)?.number ?? null,
+    email: buyers.find(({ email }) => email)?.email ?? known[0]?.email ?? null,
+    name: buyers.find(({ name }) => name)?.name ?? known[0]?.name ?? null,
+    buyerRef: buyers.find(({ ref }) => ref)?.ref ?? null,
+    isTest: facts.some(({ fact }) => fact.isTest === true),
+    ordered: named.find(({ kind, lines }) => kind === 'ordered' && lines !== undefined)?.lines ?? [],
+  };
+};
+
+const statusOf = (
+  facts: KnownFact[],
+  payments: Payment[],
+  { isDisputed, isEnded }: { isDisputed: boolean; isEnded: boolean },
+): PurchaseStatus => {
+  if (isDisputed) return 'disputed';
+  if (!payments.some(({ isLive }) => isLive)) return 'refunded';
+  if (isEnded) return 'ended';
+  return isPastDue(facts, payments) ? 'past_due' : 'fulfilled';
+};
+
+/** Returns what a purchase's facts make of it. */
+export const decidePurchase = (books: PurchaseBooks): PurchaseDecision => {
+  const { facts } = books;
+  const { ordered, ...details } = detailsOf(facts);
+  const payments = paymentsOf(facts);
+  const nothing = (status: PurchaseStatus, reason: string, slots: SlotDecision[] = []): PurchaseDecision => ({
+    ...details,
+    status,
+    reason,
+    slots,
+    isGiving: false,
+  });
+  if (details.isTest && !books.acceptsTest) return nothing('pending', 'test_mode');
+  if (payments.length === 0) return nothing('pending', 'not_paid');
+  const slots = slotsOf(payments, ordered);
+  if (slots.length === 0) return nothing('pending', 'nothing_named');
+  const isDisputed = ofKind(facts, 'disputed').some(({ fact }) => fact.state === 'open');
+  const hasEnded = ofKind(facts, 'ended').length > 0;
+  const offered = slots.map((slot) => ({ slot, offer: offerOf(slot, payments, books) }));
+  const isSubscription = offered.some(({ offer }) => offer?.grant === 'subscription');
+  const state = { isDisputed, isEnded: hasEnded && isSubscription };
+  const decided = offered.map(({ slot, offer }) => offer && decideSlot(slot, offer, state));
+  const known = decided.filter((slot) => slot !== null);
+  if (offered.some(({ offer }) => offer === null)) return nothing('unmapped', 'no_offer', known);
+  if (known.length < decided.length) return nothing('pending', 'period_unknown', known);
+  if (known.reduce((sum, { count }) => sum + count, 0) > MAX_QUANTITY)
+    return nothing('failed', 'too_many_licenses', known);
+  return { ...details, status: statusOf(facts, payments, state), reason: null, slots: known, isGiving: true };
+};
+
+/** The store's customer, whose address a fact of their own may tell. */
+export const buyerRefOf = (facts: KnownFact[]): Thing | null => detailsOf(facts).buyerRef;
+
+/** The ids for which offers are read. */
+export const refsOf = (facts: KnownFact[]): string[] => {
+  const lines = facts.flatMap(({ fact }): PurchaseLine[] => ('lines' in fact ? (fact.lines ?? []) : []));
+  return [...new Set(lines.flatMap(({ refs }) => refs))];
+};

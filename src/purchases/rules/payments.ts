@@ -1,0 +1,144 @@
+import { isoDate } from '../../shared/rules/dates.ts';
+import type { Disputed, Paid, PurchaseLine, Refunded, StoreFact, Thing } from './facts.ts';
+
+// The payments of a purchase, as its facts tell them: what each has paid for, how long it covers, and whether it still counts.
+
+/** A fact and when it was first taken. */
+export interface KnownFact {
+  fact: StoreFact;
+  takenAtMs: number;
+}
+
+export interface Payment {
+  /** By which order the payments of a purchase have: by the end of what they cover, and then by time. */
+  name: string;
+  names: ReadonlySet<Thing>;
+  atMs: number;
+  amount: number | null;
+  /** The last day that it covers. Null if it is for no period, and undefined if that is not known yet. */
+  through: string | null | undefined;
+  lines: PurchaseLine[] | null;
+  /** Neither given back in full nor lost in a dispute. */
+  isLive: boolean;
+}
+
+export const ofKind = <Kind extends StoreFact['kind']>(facts: KnownFact[], kind: Kind) =>
+  facts.filter(
+    (known): known is { fact: Extract<StoreFact, { kind: Kind }>; takenAtMs: number } =>
+      known.fact.kind === kind,
+  );
+
+/** Groups names that belong to one payment. */
+const groupNames = (groups: Thing[][]): Set<Thing>[] => {
+  let joined: Set<Thing>[] = [];
+  for (const names of groups) {
+    const touching = joined.filter((group) => names.some((name) => group.has(name)));
+    const merged = new Set([...touching.flatMap((group) => [...group]), ...names]);
+    joined = [...joined.filter((group) => !touching.includes(group)), merged];
+  }
+  return joined;
+};
+
+const throughOf = ({ covers }: Paid, renewals: number[]): string | null | undefined => {
+  if (!covers) return null;
+  if ('untilMs' in covers) return isoDate(covers.untilMs);
+  const later = renewals.filter((ms) => ms > covers.renewalAfterMs);
+  return later.length === 0 ? undefined : isoDate(Math.min(...later));
+};
+
+const latest = (days: (string | null | undefined)[]): string | null | undefined =>
+  days
+    .filter((day) => typeof day === 'string')
+    .toSorted()
+    .at(-1) ?? (days.includes(undefined) ? undefined : null);
+
+/** What was given back of a payment: its own running sum, or the sum of single refunds. Infinite if that was everything. */
+const sumOf = (refunds: Refunded[], names: ReadonlySet<Thing>): number => {
+  if (refunds.some(({ amount }) => amount === null)) return Infinity;
+  const isRunning = ({ about }: Refunded) => names.has(about);
+  const running = refunds.filter(isRunning).map(({ amount }) => amount ?? 0);
+  const single = refunds.filter((refund) => !isRunning(refund)).map(({ amount }) => amount ?? 0);
+  return Math.max(
+    0,
+    ...running,
+    single.reduce((sum, amount) => sum + amount, 0),
+  );
+};
+
+/** Whether a sum is all of what was paid. If that is unknown, any sum is, because nothing shows that it is only a part. */
+const isAll = (sum: number, paid: number | null): boolean => sum > 0 && (paid === null || sum >= paid);
+
+const isOf = (names: ReadonlySet<Thing>) => {
+  return ({ of }: { of: Thing | 'all' }): boolean => of !== 'all' && names.has(of);
+};
+
+const totalOf = (amounts: (number | null)[]): number | null =>
+  amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
+
+const isLost = ({ state }: Disputed) => state === 'lost';
+
+/** What the facts of one payment say that it is for. Where each names one thing, that thing has the ids of all. */
+const linesOf = (named: PurchaseLine[][]): PurchaseLine[] | null => {
+  const [first] = named;
+  if (!first) return null;
+  if (named.some(({ length }) => length !== 1))
+    return named.toSorted((a, b) => b.length - a.length)[0] ?? null;
+  const refs = [...new Set(named.flat().flatMap((line) => line.refs))];
+  return [{ refs, quantity: Math.max(...named.flat().map(({ quantity }) => quantity)) }];
+};
+
+const comparePayments = (a: Payment, b: Payment): number =>
+  (a.through ?? '').localeCompare(b.through ?? '') || a.atMs - b.atMs || (a.name < b.name ? -1 : 1);
+
+/** Returns the payments of a purchase, in an order that doesn't depend on that of the facts. */
+export const paymentsOf = (facts: KnownFact[]): Payment[] => {
+  const paid = ofKind(facts, 'paid');
+  const joined = ofKind(facts, 'joined').map(({ fact }) => [fact.about, ...fact.as]);
+  const groups = groupNames([...paid.map(({ fact }) => [fact.about, ...(fact.as ?? [])]), ...joined]);
+  const renewals = ofKind(facts, 'renews').map(({ fact }) => fact.untilMs);
+  const refunds = ofKind(facts, 'refunded').map(({ fact }) => fact);
+  const lost = ofKind(facts, 'disputed')
+    .map(({ fact }) => fact)
+    .filter(isLost);
+  const known = groups.flatMap((names) => {
+    const own = paid
+      .filter(({ fact }) => names.has(fact.about))
+      .toSorted((a, b) => (a.fact.about < b.fact.about ? -1 : 1));
+    if (own.length === 0) return [];
+    const amounts = own.flatMap(({ fact }) => fact.amount ?? []);
+    const lines = linesOf(own.flatMap(({ fact }) => (fact.lines ? [fact.lines] : [])));
+    return {
+      name: own[0]?.fact.about ?? '',
+      names,
+      atMs: Math.min(...own.map(({ fact, takenAtMs }) => fact.atMs ?? takenAtMs)),
+      amount: amounts.length === 0 ? null : Math.max(...amounts),
+      through: latest(own.map(({ fact }) => throughOf(fact, renewals))),
+      lines,
+    };
+  });
+  const ofAll = refunds.filter(({ of }) => of === 'all');
+  const isAllRefunded = isAll(
+    sumOf(ofAll, new Set(ofAll.map(({ about }) => about))),
+    totalOf(known.map(({ amount }) => amount)),
+  );
+  const isAllLost = lost.some(({ of }) => of === 'all');
+  return known
+    .map((payment): Payment => {
+      const own = sumOf(refunds.filter(isOf(payment.names)), payment.names);
+      const isGivenBack = isAllRefunded || isAll(own, payment.amount);
+      return { ...payment, isLive: !isGivenBack && !isAllLost && !lost.some(isOf(payment.names)) };
+    })
+    .toSorted(comparePayments);
+};
+
+/** Whether a payment is overdue: neither it nor, for a subscription, one that covers a later day was paid. */
+export const isPastDue = (facts: KnownFact[], payments: Payment[]): boolean =>
+  ofKind(facts, 'past_due').some(({ fact, takenAtMs }) => {
+    const live = payments.filter(({ isLive }) => isLive);
+    if (live.some(({ names }) => names.has(fact.about))) return false;
+    const day = isoDate(fact.atMs ?? takenAtMs);
+    const isOfWhole = /^(?:order|subscription)\//.test(fact.about);
+    if (isOfWhole) return !live.some(({ through }) => typeof through === 'string' && through > day);
+    const { atMs } = fact;
+    return atMs === undefined || !live.some((payment) => payment.atMs > atMs);
+  });

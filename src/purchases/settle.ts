@@ -1,0 +1,181 @@
+import type { Ctx } from '../db/ctx.ts';
+import { violatesNotNull, violatesUnique } from '../db/errors.ts';
+import type { PurchaseRow, StoreRow } from '../db/schema.ts';
+import { AppError } from '../shared/app-error.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { newId } from '../shared/text/ids.ts';
+import { commitPurchase, type Settled } from './commit.ts';
+import { findKnown, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
+import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
+import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
+
+// Takes facts into a purchase, decides what its licenses are, and commits all of it. If anything of what it has read has changed
+// meanwhile, the commit fails, and it begins again.
+
+export type SoldIn = Pick<StoreRow, 'id' | 'provider'>;
+
+export interface ToSettle {
+  /** Purchases to decide again, whatever facts there are. */
+  purchaseIds?: string[];
+  facts?: StoreFact[];
+  messageId?: string | null;
+  /** Set by a person who tries again, or names a product. */
+  assign?: string;
+}
+
+const withoutBuyer = (fact: StoreFact): StoreFact => {
+  if (!('buyer' in fact)) return fact;
+  const { buyer: _, ...rest } = fact;
+  return rest;
+};
+
+/** Returns the facts that are new, or replace others of their names. */
+const freshFacts = (
+  facts: StoreFact[],
+  known: ReadonlyMap<string, StoredFact>,
+  { isErased, nowMs }: { isErased: boolean; nowMs: number },
+): StoredFact[] => {
+  const fresh = new Map<string, StoredFact>();
+  for (const sent of facts) {
+    const name = factName(sent);
+    const earlier = fresh.get(name) ?? known.get(name);
+    const fact = isErased || earlier?.isErased ? withoutBuyer(sent) : sent;
+    if (earlier && !replaces(fact, earlier.fact)) continue;
+    fresh.set(name, {
+      name,
+      fact,
+      purchaseId: null,
+      takenAtMs: earlier?.takenAtMs ?? nowMs,
+      isErased: earlier?.isErased ?? false,
+    });
+  }
+  return [...fresh.values()];
+};
+
+const newPurchase = (ctx: Ctx, store: SoldIn, nowMs: number): PurchaseRow => ({
+  id: newId('pur'),
+  accountId: ctx.accountId,
+  storeId: store.id,
+  provider: store.provider,
+  status: 'pending',
+  reason: null,
+  orderNumber: null,
+  customerEmail: null,
+  customerName: null,
+  buyerRef: null,
+  isTest: false,
+  isErased: false,
+  assigned: null,
+  decideAt: null,
+  tries: 0,
+  version: 0,
+  createdAt: nowMs,
+  updatedAt: nowMs,
+});
+
+const MINUTE_MS = 60_000;
+/** What may succeed later without anybody's doing here. */
+const retryAfter = (tries: number): number => Math.min(15 * MINUTE_MS * 2 ** tries, DAY_MS);
+
+const failed = (decision: PurchaseDecision, reason: string): PurchaseDecision => ({
+  ...decision,
+  status: 'failed',
+  reason,
+  isGiving: false,
+});
+
+/** Why licenses can't be made, of what a commit has thrown. Null for anything else. */
+const refusalOf = (error: unknown): string | null => {
+  if (violatesNotNull(error, 'licenses.account_id')) return 'license_limit_reached';
+  if (violatesNotNull(error, 'licenses.updated_at')) return 'product_not_found';
+  const isLimit =
+    error instanceof AppError &&
+    (error.code === 'storage_limit_reached' || error.code === 'rate_limit_exceeded');
+  return isLimit ? error.code : null;
+};
+
+/** Whether something that was read has changed since. */
+const isConflict = (error: unknown): boolean =>
+  violatesNotNull(error, 'license_totals.licenses') ||
+  violatesNotNull(error, 'audit_log.account_id') ||
+  violatesUnique(error, 'purchase_things.') ||
+  violatesUnique(error, 'purchase_licenses.');
+
+const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Settled> => {
+  const { facts = [], purchaseIds = [], messageId = null, assign } = wanted;
+  const nowMs = Date.now();
+  const names = facts.map(factName);
+  const things = [...new Set(facts.flatMap(thingsOf))];
+  const known = await findKnown(ctx, store.id, names, things);
+  const ids = [...new Set([...purchaseIds, ...known.things.values()])];
+  const byName = new Map(known.facts.map((fact) => [fact.name, fact]));
+  const isAllKnown =
+    purchaseIds.length === 0 &&
+    ids.length === 1 &&
+    things.every((thing) => known.things.has(thing)) &&
+    freshFacts(facts, byName, { isErased: false, nowMs }).length === 0;
+  if (isAllKnown && messageId === null) return { purchaseId: ids[0] ?? '', cost: 2 };
+  const loaded = await loadPurchases(ctx, ids);
+  const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
+  const isErased = loaded.rows.some((row) => row.isErased);
+  const fresh = isAllKnown ? [] : freshFacts(facts, byName, { isErased, nowMs });
+  const row = { ...first, isErased, assigned: assign ?? first.assigned };
+  const all = [...new Map([...loaded.facts, ...fresh].map((fact) => [fact.name, fact])).values()];
+  const buyerRef = buyerRefOf(all);
+  const around = await loadSurroundings(ctx, store.id, {
+    refs: refsOf(all),
+    licenseIds: loaded.held.map(({ licenseId }) => licenseId),
+    buyerRef,
+    assigned: row.assigned,
+  });
+  const earlier = new Map(loaded.held.map(({ slot, offer }) => [slot, offer]));
+  const buyers = around.buyer && !isErased && !around.buyer.isErased ? [around.buyer] : [];
+  const decision = decidePurchase({
+    facts: [...all, ...buyers],
+    offers: around.offers,
+    earlier,
+    assigned: row.assigned,
+    acceptsTest: around.acceptsTest,
+  });
+  const commit = (made: PurchaseDecision, decideAt: number | null) =>
+    commitPurchase(ctx, {
+      row: { ...row, decideAt, tries: decideAt === null ? 0 : row.tries + 1 },
+      others,
+      fresh,
+      things: things.filter((thing) => !known.things.has(thing)),
+      held: loaded.held,
+      hasMail: loaded.hasMail,
+      around,
+      decision: made,
+      messageId,
+      nowMs,
+    });
+  const later = nowMs + retryAfter(row.tries);
+  if (around.isSuspended && decision.isGiving) return commit(failed(decision, 'account_suspended'), later);
+  try {
+    return await commit(decision, null);
+  } catch (error) {
+    const reason = refusalOf(error);
+    if (reason === null) throw error;
+    return commit(failed(decision, reason), later);
+  }
+};
+
+const ATTEMPTS = 12;
+
+/** Returns the purchase that the facts belong to, and how many queries that has cost. */
+export const settle = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Settled> => {
+  let spent = 0;
+  for (let left = ATTEMPTS; left > 0; left--) {
+    try {
+      const settled = await settleOnce(ctx, store, wanted);
+      return { ...settled, cost: settled.cost + spent };
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      spent += 30;
+      // Copies that came at once would go on in step.
+      await scheduler.wait(Math.random() * 40);
+    }
+  }
+  throw new AppError('unavailable');
+};

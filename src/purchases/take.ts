@@ -1,0 +1,104 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { purchaseFacts, purchases } from '../db/schema.ts';
+import { findKnown } from './load.ts';
+import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
+import { settle, type SoldIn } from './settle.ts';
+
+// Takes what a body or a page of the API says into the purchases that it is about.
+
+/** About as many queries as a request may make for purchases. A purchase with many licenses makes some hundred. */
+const MAX_COST = 450;
+/** Purchases without an address that a fact about their buyer fills in at once. */
+const MAX_OF_BUYER = 20;
+
+/** Groups facts by the things that they have in common. */
+const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
+  let groups: { things: Set<Thing>; facts: StoreFact[] }[] = [];
+  for (const fact of facts) {
+    const things = thingsOf(fact);
+    const touching = groups.filter((group) => things.some((thing) => group.things.has(thing)));
+    const merged = {
+      things: new Set([...touching.flatMap((group) => [...group.things]), ...things]),
+      facts: [...touching.flatMap((group) => group.facts), fact],
+    };
+    groups = [...groups.filter((group) => !touching.includes(group)), merged];
+  }
+  return groups.map((group) => group.facts);
+};
+
+/** Keeps the address of a customer of the store, and returns the purchases that have waited for it. */
+const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
+  const { db, accountId } = ctx;
+  const name = factName(fact);
+  const { facts } = await findKnown(ctx, store.id, [name], []);
+  const [known] = facts;
+  if (known?.isErased) return [];
+  if (!known || replaces(fact, known.fact)) {
+    const text = JSON.stringify(fact);
+    await db
+      .insert(purchaseFacts)
+      .values({ accountId, storeId: store.id, name, fact: text, takenAt: Date.now() })
+      .onConflictDoUpdate({
+        target: [purchaseFacts.storeId, purchaseFacts.name],
+        set: { fact: text },
+        setWhere: sql`is_erased = 0`,
+      });
+  }
+  const waiting = await db
+    .select({ id: purchases.id })
+    .from(purchases)
+    .where(
+      and(
+        eq(purchases.storeId, store.id),
+        eq(purchases.buyerRef, fact.about),
+        isNull(purchases.customerEmail),
+      ),
+    )
+    .limit(MAX_OF_BUYER);
+  return waiting.map(({ id }) => id);
+};
+
+/** Drops groups of which everything is known already, in one query for all of them. */
+const unknownGroups = async (ctx: Ctx, store: SoldIn, groups: StoreFact[][]): Promise<StoreFact[][]> => {
+  const names = groups.flat().map(factName);
+  const things = [...new Set(groups.flat().flatMap(thingsOf))];
+  const known = await findKnown(ctx, store.id, names, things);
+  const byName = new Map(known.facts.map((one) => [one.name, one]));
+  const isKnown = (fact: StoreFact) => {
+    const earlier = byName.get(factName(fact));
+    if (!earlier) return false;
+    return earlier.isErased || !replaces(fact, earlier.fact);
+  };
+  const ofOne = (facts: StoreFact[]) =>
+    new Set(facts.flatMap(thingsOf).map((thing) => known.things.get(thing) ?? null)).size === 1;
+  return groups.filter((facts) => !(ofOne(facts) && facts.every(isKnown)));
+};
+
+/**
+ * Takes facts into purchases, as many as a request may. Returns whether all of them were taken: a repeat goes on with those that
+ * are left.
+ */
+export const takeFacts = async (
+  ctx: Ctx,
+  store: SoldIn,
+  facts: StoreFact[],
+  messageId: string | null,
+): Promise<boolean> => {
+  const buyers = facts.filter((fact) => fact.kind === 'buyer');
+  const others = groupFacts(facts.filter((fact) => fact.kind !== 'buyer'));
+  const isSingle = others.length === 1;
+  const groups = isSingle ? others : others.length === 0 ? [] : await unknownGroups(ctx, store, others);
+  let cost = 0;
+  for (const group of groups) {
+    if (cost > MAX_COST) return false;
+    cost += (await settle(ctx, store, { facts: group, messageId })).cost;
+  }
+  for (const fact of buyers) {
+    if (cost > MAX_COST) return false;
+    const waiting = await takeBuyer(ctx, store, fact);
+    for (const id of waiting) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
+    cost += 3;
+  }
+  return true;
+};

@@ -1,0 +1,13 @@
+import { eq } from 'drizzle-orm';
+import { accountDatabases } from '../db/client.ts';
+import { type StoreRow, stores } from '../db/schema.ts';
+
+/** Finds a store by its id alone, in whichever database its account is. */
+export const findAnyStore = async (env: Env, id: string): Promise<StoreRow | null> => {
+  // The newest database first, since most new stores are there.
+  for (const { db } of accountDatabases(env).toReversed()) {
+    const [row] = await db.select().from(stores).where(eq(stores.id, id));
+    if (row) return row;
+  }
+  return null;
+};

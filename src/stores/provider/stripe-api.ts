@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import type { StoreFact } from '../../purchases/rules/facts.ts';
+import { askedId, idsOf, tellAll } from './parts.ts';
+import type { ApiAccess, ApiRequest, StoreApi } from './provider.ts';
+import { sessionFacts, stripeEvent, toStripeFacts } from './stripe-facts.ts';
+
+const API_VERSION = '2026-10-28.endive';
+const PAGE = 100;
+
+const events = z.object({ data: z.array(stripeEvent), has_more: z.boolean() });
+const portal = z.object({ url: z.url() });
+const live = z.object({ livemode: z.boolean().nullish() });
+
+/** What a license depends on. */
+const TYPES = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'invoice.paid',
+  'invoice.payment_failed',
+  'invoice_payment.paid',
+  'charge.refunded',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'customer.subscription.updated',
+  'customer.subscription.deleted',
+];
+
+const call = (access: ApiAccess, path: string, request: ApiRequest = {}): Promise<unknown> =>
+  access.call(`/v1/${path}`, {
+    ...request,
+    headers: { authorization: `Bearer ${access.key}`, 'stripe-version': API_VERSION },
+  });
+
+export const stripeApi: StoreApi = {
+  origin: () => 'https://api.stripe.com',
+
+  /** Stripe keeps each event for 30 days, as it was, also those of which nobody was notified. */
+  listRecent: async (access, sinceMs, cursor) => {
+    const query = new URLSearchParams({
+      limit: String(PAGE),
+      'created[gte]': String(Math.floor(sinceMs / 1_000)),
+    });
+    for (const type of TYPES) query.append('types[]', type);
+    if (cursor !== null) query.set('starting_after', cursor);
+    const page = events.parse(await call(access, `events?${query.toString()}`));
+    const last = page.data.at(-1)?.id ?? null;
+    return {
+      ...tellAll(page.data.map((event) => () => toStripeFacts(event))),
+      next: page.has_more ? last : null,
+    };
+  },
+
+  ask: async (access, ask): Promise<StoreFact[]> => {
+    const session = await call(access, `checkout/sessions/${askedId(ask)}?expand%5B%5D=line_items`);
+    const { facts } = sessionFacts(session);
+    const isTest = live.safeParse(session).data?.livemode === false;
+    return isTest ? facts.map((fact) => ({ ...fact, isTest: true as const })) : facts;
+  },
+
+  storeLink: async (access, _things, buyer) => {
+    const [customer] = buyer === null ? [] : idsOf([buyer], 'customer');
+    if (customer === undefined) return null;
+    return portal.parse(await call(access, 'billing_portal/sessions', { form: { customer } })).url;
+  },
+};

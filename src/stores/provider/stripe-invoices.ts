@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import type { PurchaseLine, StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import { buyerOf, id, optionalEmail, optionalId, optionalName, said, type StoreTold } from './parts.ts';
+
+// What Stripe's invoices say, in the shapes before and since API version 2025-03-31.
+
+/** An object, or its id if it isn't expanded. */
+export const reference = z
+  .union([z.string().max(200), z.object({ id }).transform((object) => object.id)])
+  .nullish()
+  .transform((value) => value || undefined);
+
+const OFFER_KEY = 'latchkey_offer';
+export const metadata = z.record(z.string(), z.unknown()).nullish();
+
+export const offerIn = (data: z.output<typeof metadata>): string | undefined =>
+  optionalId.safeParse(data?.[OFFER_KEY]).data;
+
+const seconds = z.number().transform((value) => value * 1_000);
+
+const line = z.object({
+  amount: z.number().nullish(),
+  quantity: z.number().nullish(),
+  period: z.object({ end: seconds }).nullish(),
+  price: z.object({ id, product: reference }).nullish(),
+  pricing: z
+    .object({ price_details: z.object({ price: reference, product: reference }).nullish() })
+    .nullish(),
+});
+
+const details = z.object({ subscription: reference, metadata }).nullish();
+
+const invoice = z.object({
+  id,
+  number: optionalId,
+  status: z.string().nullish(),
+  billing_reason: z.string().nullish(),
+  attempted: z.boolean().nullish(),
+  amount_paid: z.number().nullish(),
+  currency: z.string().max(10).nullish(),
+  customer: reference,
+  customer_email: optionalEmail,
+  customer_name: optionalName,
+  subscription: reference,
+  subscription_details: details,
+  parent: z.object({ subscription_details: details }).nullish(),
+  payment_intent: reference,
+  charge: reference,
+  lines: z.object({ data: z.array(line).max(500) }),
+  created: seconds,
+  status_transitions: z.object({ paid_at: seconds.nullish() }).nullish(),
+});
+type Invoice = z.output<typeof invoice>;
+
+/** What was bought: of a change in the middle of a period, what it was changed to. */
+const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] =>
+  sent.lines.data
+    .filter(({ amount }) => (amount ?? 0) >= 0)
+    .map(({ price, pricing, quantity }) => ({
+      refs: [
+        offer,
+        price?.id ?? pricing?.price_details?.price,
+        price?.product ?? pricing?.price_details?.product,
+      ].filter((ref) => ref !== undefined),
+      quantity: Math.max(1, quantity ?? 1),
+    }))
+    .filter(({ refs }) => refs.length > 0);
+
+export const invoiceFacts = (data: unknown): StoreTold => {
+  const sent = invoice.parse(data);
+  const parent = sent.parent?.subscription_details ?? sent.subscription_details;
+  const subscription = parent?.subscription ?? sent.subscription;
+  const about = {
+    about: `invoice/${sent.id}` as Thing,
+    ...(subscription !== undefined && { with: [`subscription/${subscription}` as Thing] }),
+    atMs: sent.status_transitions?.paid_at ?? sent.created,
+  };
+  if (sent.status !== 'paid') {
+    // Before its first payment, a subscription is nothing that could be overdue.
+    const isOverdue =
+      sent.status === 'open' && sent.attempted === true && sent.billing_reason !== 'subscription_create';
+    return { facts: isOverdue && subscription !== undefined ? [{ kind: 'past_due', ...about }] : [] };
+  }
+  const names: Thing[] = [
+    ...(sent.payment_intent === undefined ? [] : [`intent/${sent.payment_intent}` as Thing]),
+    ...(sent.charge === undefined ? [] : [`charge/${sent.charge}` as Thing]),
+  ];
+  const lines = linesOf(sent, sent.lines.data.length === 1 ? offerIn(parent?.metadata) : undefined);
+  // The invoice's own period is the one before, in which its items were gathered.
+  const ends = sent.lines.data.flatMap(({ period }) => period?.end ?? []);
+  const paid: StoreFact = {
+    kind: 'paid',
+    ...about,
+    ...(names.length > 0 && { as: names }),
+    ...said({ number: sent.number, amount: sent.amount_paid, currency: sent.currency }),
+    ...buyerOf(sent.customer_email, sent.customer_name, sent.customer),
+    ...(lines.length > 0 && { lines }),
+    ...(subscription !== undefined && ends.length > 0 && { covers: { untilMs: Math.max(...ends) } }),
+  };
+  return { facts: [paid] };
+};
+
+const invoicePayment = z.object({
+  invoice: reference,
+  status: z.string().nullish(),
+  payment: z.object({ payment_intent: reference, charge: reference }),
+});
+
+/** Joins an invoice and its payment, which don't name each other since 2025-03-31. */
+export const invoicePaymentFacts = (data: unknown): StoreTold => {
+  const { invoice: owner, payment } = invoicePayment.parse(data);
+  const other: Thing | null =
+    payment.payment_intent === undefined
+      ? payment.charge === undefined
+        ? null
+        : `charge/${payment.charge}`
+      : `intent/${payment.payment_intent}`;
+  if (owner === undefined || other === null) return { facts: [] };
+  return { facts: [{ kind: 'joined', about: `invoice/${owner}`, as: [other] }] };
+};

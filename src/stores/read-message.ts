@@ -1,0 +1,97 @@
+import { eq } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { type StoreMessageRow, storeMessages, type StoreRow } from '../db/schema.ts';
+import { takeFacts } from '../purchases/take.ts';
+import { settingsOf } from '../shared/config/settings.ts';
+import { unseal } from '../shared/crypto/sealing.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
+import { openApi, StoreApiError } from './api-access.ts';
+import type { StoreReading } from './provider/provider.ts';
+import { PROVIDERS } from './provider/providers.ts';
+
+const MINUTE_MS = 60_000;
+/** The most that a provider is asked for one message at a time. */
+const MAX_ASKS = 10;
+/** After so many tries, of about three days, a message is given up. */
+const MAX_TRIES = 12;
+
+const NO_KEY = 'The store has no API key to ask the provider with.';
+
+type MessageFields = Partial<typeof storeMessages.$inferInsert>;
+
+const save = async ({ db }: Ctx, id: string, fields: MessageFields): Promise<void> => {
+  await db.update(storeMessages).set(fields).where(eq(storeMessages.id, id));
+};
+
+const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promise<StoreReading | null> => {
+  if (row.body === null) return null;
+  const body = await unseal(settingsOf(ctx.env).sealing, row.body, [row.accountId, row.id, 'body']);
+  return PROVIDERS[store.provider].read({ body, topic: row.topic });
+};
+
+/** Tries again later, and less and less often. */
+const postpone = async (ctx: Ctx, { id, tries }: StoreMessageRow, problem: string): Promise<boolean> => {
+  const delayMs = Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
+  const readAt = tries + 1 >= MAX_TRIES ? null : Date.now() + delayMs;
+  await save(ctx, id, { readAt, tries: tries + 1, problem });
+  return true;
+};
+
+/** Asks the provider what the body doesn't say. */
+const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: string[]): Promise<boolean> => {
+  const { api } = PROVIDERS[store.provider];
+  const access = await openApi(ctx.env, store, api);
+  if (!access || !api?.ask) {
+    const problem = asks.every((ask) => ask.startsWith('?')) ? null : NO_KEY;
+    await save(ctx, row.id, { readAt: null, asks, problem });
+    return true;
+  }
+  let left = asks;
+  for (const ask of asks.slice(0, MAX_ASKS)) {
+    let facts;
+    try {
+      facts = await api.ask(access, ask.replace(/^\?/, ''));
+    } catch (error) {
+      const isOfProvider = error instanceof StoreApiError;
+      if (!isOfProvider) logError('store_ask_failed', error, { account_id: row.accountId });
+      await save(ctx, row.id, { asks: left });
+      return postpone(ctx, row, isOfProvider ? error.message : 'The provider’s answer could not be read.');
+    }
+    if (!(await takeFacts(ctx, store, facts, row.id))) break;
+    left = left.filter((one) => one !== ask);
+  }
+  await save(ctx, row.id, {
+    asks: left,
+    readAt: left.length === 0 ? null : Date.now(),
+    ...(left.length === 0 && { problem: null }),
+  });
+  return left.length === 0;
+};
+
+/**
+ * Takes what a message says, and asks the provider for the rest unless the message has just come, since providers don't wait long
+ * for an answer. Returns false if something is due at once.
+ */
+export const readMessage = async (
+  ctx: Ctx,
+  store: StoreRow,
+  row: StoreMessageRow,
+  justCame: StoreReading | null = null,
+): Promise<boolean> => {
+  if (row.asks !== null) return askAll(ctx, store, row, row.asks);
+  const reading = justCame ?? (await readAgain(ctx, store, row));
+  if (reading?.kind !== 'facts') {
+    const problem = reading?.kind === 'unreadable' ? reading.problem : null;
+    await save(ctx, row.id, { readAt: null, problem });
+    return true;
+  }
+  if (!(await takeFacts(ctx, store, reading.facts, row.id))) return false;
+  const { asks = [] } = reading;
+  if (asks.length === 0) {
+    await save(ctx, row.id, { readAt: null, asks, problem: null });
+    return true;
+  }
+  await save(ctx, row.id, { asks, readAt: Date.now() });
+  return justCame ? false : askAll(ctx, store, { ...row, asks }, asks);
+};

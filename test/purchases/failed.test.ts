@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
+import { outcomeOf } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { asOperator, withOperatorToken } from '../support/operator.ts';
+
+test('a suspended account’s purchases fail with the reason, and succeed when they are tried again', async () => {
+  const stop = withOperatorToken();
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  expect((await asOperator('POST', `/operator/accounts/${shop.ada.accountId}/suspend`)).status).toBe(200);
+  await shop.notify(paid('1'));
+  expect((await asOperator('POST', `/operator/accounts/${shop.ada.accountId}/reinstate`)).status).toBe(200);
+  const [purchase] = await shop.purchases();
+  expect(purchase).toMatchObject({ status: 'failed', reason: 'account_suspended' });
+  expect(await shop.licenses()).toEqual([]);
+  const again = await shop.ada.asSession('POST', `/api/purchases/${purchase.id}/retry`);
+  expect(again.body).toMatchObject({ status: 'fulfilled', reason: null, licenses: [{ status: 'active' }] });
+  stop();
+});
+
+test('more licenses than a purchase may have fail it, and those of the limit do', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { quantity: 201 }));
+  expect(await shop.purchases()).toMatchObject([{ status: 'failed', reason: 'too_many_licenses' }]);
+  await shop.notify(paid('2', { quantity: 200 }));
+  expect(await shop.licenses()).toHaveLength(100);
+  expect(await shop.purchases('?status=fulfilled')).toHaveLength(1);
+});
+
+test('a replaced secret is accepted for a day, and a deleted store’s work ends', async () => {
+  const shop = await openShop();
+  await shop.notify(paid('1'));
+  const path = `/api/stores/${shop.storeId}`;
+  const other = 'whsec_b3RoZXJvdGhlcm90aGVyb3RoZXI=';
+  expect(outcomeOf(await shop.ada.asSession('PATCH', path, { secret: other }))).toBe('200 ok');
+  expect(outcomeOf(await notify(shop.storeId, paid('2'), SECRET))).toBe('200 ok');
+  expect(outcomeOf(await notify(shop.storeId, paid('3'), other))).toBe('200 ok');
+  await accountsD1.prepare('UPDATE purchases SET decide_at = 1 WHERE store_id = ?').bind(shop.storeId).run();
+  expect(outcomeOf(await shop.ada.asSession('DELETE', path))).toBe('200 ok');
+  expect(outcomeOf(await notify(shop.storeId, paid('4'), other))).toBe('404 not_found');
+  const due = accountsD1.prepare(
+    'SELECT count(*) AS n FROM purchases WHERE decide_at IS NOT NULL AND store_id = ?',
+  );
+  expect(await due.bind(shop.storeId).first('n')).toBe(0);
+  expect(await shop.purchases()).toHaveLength(3);
+});
+
+test('a customer who was erased is not brought back by a later copy', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  const body = { id: 'n', ...paid('1', { email: 'lost@example.com', name: 'Lost Person' }) };
+  await shop.notify(JSON.stringify(body));
+  await shop.ada.asSession('POST', '/api/erase-customer', { customer_email: 'lost@example.com' });
+  await shop.notify(JSON.stringify({ ...body, id: 'n2' }));
+  await shop.notify({ type: 'refunded', order: '1', name: 'Lost Person' });
+  const [purchase] = await shop.purchases();
+  expect(purchase).toMatchObject({ status: 'refunded', customer_email: null, customer_name: null });
+  const { body: details } = await shop.ada.asSession('GET', `/api/purchases/${purchase.id}`);
+  expect(JSON.stringify(details)).not.toMatch(/lost@|Lost Person/);
+  const kept = accountsD1.prepare(
+    'SELECT count(*) AS n FROM store_messages WHERE body IS NOT NULL AND store_id = ?',
+  );
+  expect(await kept.bind(shop.storeId).first('n')).toBe(0);
+  expect((await shop.licenses()).map(({ status }) => status)).toEqual(['revoked']);
+});

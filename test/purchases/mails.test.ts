@@ -1,0 +1,54 @@
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { workOnStores } from '../../src/stores/work.ts';
+import { openShop, paid, type Shop } from '../stores/shop.ts';
+import { setPlan } from '../support/gate.ts';
+import { keepMails, mailsTo } from '../support/mails.ts';
+import { verifyAddress } from '../support/sign-in.ts';
+
+const mailOf = async (shop: Shop, q: string) => {
+  const [{ id }] = (await shop.purchases(`?q=${q}`)) as [{ id: string }];
+  return (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.mails;
+};
+
+/** A seller who may write to buyers. */
+const openVerified = async () => {
+  const shop = await openShop();
+  await verifyAddress(shop.ada.accountId);
+  await shop.offer('pro', { grant: 'perpetual' });
+  return { shop, work: () => workOnStores(env, shop.ada.accountId) };
+};
+
+test('a buyer gets the key once, from the seller, whoever works on it', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1', { name: 'Grace Hopper', quantity: 2 }));
+  await Promise.all([work(), work(), work()]);
+  const keys = (await shop.licenses()).map(({ license_key }) => license_key);
+  const mails = mailsTo('grace@example.com');
+  expect(mails).toHaveLength(1);
+  for (const key of keys) expect(mails[0]?.text).toContain(key);
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'sent', problem: null }]);
+});
+
+test('an account without a proved address writes to nobody, and what is due waits', async () => {
+  keepMails();
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1'));
+  await workOnStores(env, shop.ada.accountId);
+  expect(mailsTo('grace@example.com')).toEqual([]);
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'account_not_verified' }]);
+});
+
+test('what is over the bound of a day waits for the next, and says so', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await setPlan(shop.ada.accountId, 'free');
+  for (let i = 1; i <= 52; i++) await shop.notify(paid(`o${i}`));
+  for (let i = 0; i < 12; i++) await work();
+  const all = await Promise.all(Array.from({ length: 52 }, (_, i) => mailOf(shop, `o${i + 1}`)));
+  const states = all.flat().map(({ status, problem }) => `${status} ${problem}`);
+  expect(states.filter((state) => state === 'sent null')).toHaveLength(50);
+  expect(states.filter((state) => state === 'waiting limit_of_the_day')).toHaveLength(2);
+});

@@ -1,0 +1,69 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { workOnStores } from '../../src/stores/work.ts';
+import { outcomeOf } from '../support/client.ts';
+import { openShop } from './shop.ts';
+import { invoice, session, stripeEvent } from './stripe-bodies.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** A double of Stripe's API, which lists events in pages of one. Notes the requests. */
+const openStripe = (events: { id: string }[]) => {
+  const asked: string[] = [];
+  let isDown = false;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+    const url = new URL(input instanceof Request ? input.url : String(input));
+    asked.push(url.pathname);
+    if (isDown) throw new TypeError('connection refused');
+    if (url.pathname !== '/v1/events') return Response.json({ ...session(9), line_items: { data: [] } });
+    const after = url.searchParams.get('starting_after');
+    const start = after === null ? 0 : events.findIndex(({ id }) => id === after) + 1;
+    return Response.json({ data: events.slice(start, start + 1), has_more: start + 1 < events.length });
+  });
+  return {
+    asked,
+    break: () => {
+      isDown = true;
+    },
+  };
+};
+
+const openStripeShop = async () => {
+  const shop = await openShop({ provider: 'stripe', secret: 'whsec_stripe', api_key: 'rk_live_1' });
+  await shop.offer('price_pro', { grant: 'subscription' });
+  return {
+    ...shop,
+    store: async () => (await shop.ada.asSession('GET', `/api/stores/${shop.storeId}`)).body,
+  };
+};
+
+const workUntilDone = async (accountId: string) => {
+  for (let steps = 0; steps < 8; steps++) await workOnStores(env, accountId);
+};
+
+test('sales whose notification never came are found by the provider’s API, page by page, once', async () => {
+  const stripe = openStripe([
+    stripeEvent('invoice.paid', invoice({ n: 2 }, 1, '2099-02-01')),
+    stripeEvent('invoice.paid', invoice({ n: 1 }, 1, '2099-01-01')),
+  ]);
+  const shop = await openStripeShop();
+  await workUntilDone(shop.ada.accountId);
+  const days = (await shop.licenses()).map(({ expires_at }): string => expires_at);
+  expect(days.toSorted((a, b) => a.localeCompare(b))).toEqual(['2099-01-01', '2099-02-01']);
+  expect(await shop.store()).toMatchObject({ check_problem: null, checked_at: expect.any(String) });
+  expect(stripe.asked.filter((path) => path === '/v1/events')).toHaveLength(2);
+});
+
+test('a provider that doesn’t answer is told in the store, and is asked again later', async () => {
+  openStripe([]).break();
+  const shop = await openStripeShop();
+  await workUntilDone(shop.ada.accountId);
+  expect(await shop.store()).toMatchObject({
+    check_problem: 'The provider did not answer.',
+    checked_at: null,
+  });
+  expect(outcomeOf(await shop.ada.asSession('PATCH', `/api/stores/${shop.storeId}`, { api_key: null }))).toBe(
+    '200 ok',
+  );
+  expect(await shop.store()).toMatchObject({ check_problem: null, has_api_key: false });
+});
