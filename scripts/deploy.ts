@@ -96,6 +96,11 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   const token = await signIn();
   settings.account_id = await chooseAccount(token, settings);
   const account = openAccount(token, settings.account_id);
+  const hasPaidPlan = await account.hasPaidPlan();
+  if (hasPaidPlan === false)
+    fail(
+      'The Cloudflare account isn’t on the Workers Paid plan, which a service needs. Change it in the dashboard of Workers, under Plans.',
+    );
   const configured = () => configure(base, target, settings);
   const found = await lookAround(account, configured());
   const problem = adopt(configured(), found, settings);
@@ -137,6 +142,8 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   ];
   console.log(`${target.name} (${target.environment}), in the Cloudflare account ${settings.account_id}:`);
   for (const { title } of steps) console.log(`  ${title}`);
+  if (hasPaidPlan === null)
+    console.log('The token may not read the account’s plan. Make sure that it is Workers Paid.');
   if (options['dry-run']) return;
   await confirm('', 'deploy', options.yes);
   save();

@@ -74,6 +74,20 @@ export const openAccount = (token: string, accountId: string) => {
       );
     },
 
+    /** Whether the account is on the plan that a service needs, or null if the token may not read that. */
+    hasPaidPlan: async (): Promise<boolean | null> => {
+      const response = await fetch(`${API}/accounts/${accountId}/subscriptions`, {
+        headers: { authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }).catch(() => null);
+      const reply = (await response?.json().catch(() => null)) as Reply<unknown> | null | undefined;
+      if (!reply?.success || !Array.isArray(reply.result)) return null;
+      const plans = (reply.result as { rate_plan?: { id?: string; public_name?: string } }[]).map(
+        ({ rate_plan }) => `${rate_plan?.id} ${rate_plan?.public_name}`.toLowerCase(),
+      );
+      return plans.some((plan) => /workers[ _]paid|enterprise/.test(plan));
+    },
+
     deleteDatabase: (id: string) => call('DELETE', `/d1/database/${id}`),
 
     findQueue: async (name: string): Promise<string | null> => {

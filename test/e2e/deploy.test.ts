@@ -81,6 +81,17 @@ describe('a first deployment', () => {
     expect(cloudflare.changes).toEqual([]);
   });
 
+  test('stops where the account’s plan is the free one, and says where it can’t tell', async () => {
+    cloudflare.plans.current = ['free'];
+    const { code, stderr } = await deploy('--yes');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('isn’t on the Workers Paid plan')]);
+    cloudflare.plans.current = null;
+    expect((await deploy('--dry-run')).stdout).toContain('Make sure that it is Workers Paid.');
+    cloudflare.plans.current = ['workers_paid'];
+    expect((await deploy('--dry-run')).stdout).not.toContain('Make sure');
+    expect(cloudflare.changes).toEqual([]);
+  });
+
   test('makes a service with one command, and prints the first owner’s link and no secret', async () => {
     const { code, stdout, stderr } = await deploy('--yes');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -177,6 +188,38 @@ test('staging shares nothing with production', () => {
   expect(staging).toContain('latchkey-staging-2');
   expect(staging.filter((name) => production.has(name))).toEqual([]);
 });
+
+test.for(['production', 'staging'])(
+  'wrangler takes the code and the configuration of %s',
+  async (environment) => {
+    const target = targetOf(environment, readBase().name);
+    const ids = { DB: '00000000-0000-4000-8000-000000000001' };
+    const configuration = configure(readBase(), target, { vars: {}, databases: ids });
+    const file = `wrangler.${environment}.json`;
+    writeFileSync(join(folder, file), JSON.stringify({ ...configuration, build: { command: 'true' } }));
+    const { code, stdout, stderr } = await runCommand(
+      folder,
+      'npx',
+      'wrangler',
+      'deploy',
+      '--dry-run',
+      '--config',
+      file,
+      '--outdir',
+      `dist/dry-${environment}`,
+    );
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('ERROR')]);
+    for (const resource of [
+      target.name,
+      'AccountGate',
+      'GateBranch',
+      'WebhookOutbox',
+      `${target.name}-webhooks`,
+    ])
+      expect(stdout).toContain(resource);
+    rmSync(join(folder, file));
+  },
+);
 
 test('an environment can be deleted, and production can’t', async () => {
   await begin();

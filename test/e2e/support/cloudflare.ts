@@ -29,6 +29,8 @@ export interface Cloudflare {
   workers: Map<string, Worker>;
   /** The changing calls so far, as `POST /queues`. */
   changes: string[];
+  /** The plans of the account, or null if the token may not read them. */
+  plans: { current: string[] | null };
   /** Refuses changing calls after so many of them. */
   refuseAfter: (changes: number) => void;
   close: () => Promise<void>;
@@ -53,6 +55,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   const buckets: Cloudflare['buckets'] = new Set();
   const workers: Cloudflare['workers'] = new Map();
   const changes: string[] = [];
+  const plans: Cloudflare['plans'] = { current: ['workers_paid'] };
   let left = Infinity;
   let ids = 0;
 
@@ -169,7 +172,11 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
       }
       let result: unknown = {};
       if (url.pathname.endsWith('/accounts')) result = [{ id: ACCOUNT, name: 'Orrery' }];
-      else if (area === 'd1') result = callDatabases(method, rest.slice(1), url.searchParams, body);
+      else if (area === 'subscriptions') {
+        if (!plans.current)
+          return send(403, { success: false, errors: [{ code: 10_000, message: 'No.' }], result: null });
+        result = plans.current.map((id) => ({ rate_plan: { id } }));
+      } else if (area === 'd1') result = callDatabases(method, rest.slice(1), url.searchParams, body);
       else if (area === 'queues') result = callQueues(method, rest, url.searchParams, body);
       else if (area === 'r2') result = callBuckets(method, rest.slice(1), body);
       else if (area === 'workers') result = callWorkers(method, rest, body);
@@ -192,6 +199,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     queues,
     buckets,
     workers,
+    plans,
     changes,
     refuseAfter: (count) => {
       left = count;
