@@ -16,6 +16,7 @@ import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { portalChangeLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { type KnownProduct, toCustomersLicense, toMachine } from './schemas.ts';
+import { findWithStorePage } from './store-link.ts';
 
 // What a customer sees and does of their licenses. Another customer's license is as unknown as one that doesn't exist.
 
@@ -39,8 +40,14 @@ const findLicense = async (ctx: CustomerCtx, id: string): Promise<LicenseRow> =>
   return row;
 };
 
-const toBody = async (ctx: CustomerCtx, row: LicenseRow) =>
-  toCustomersLicense(row, (await findProducts(ctx, [row])).get(row.product ?? ''), ctx.portal);
+const toBodies = async (ctx: CustomerCtx, rows: LicenseRow[]) => {
+  const ids = rows.map(({ id }) => id);
+  const [known, withPage] = await Promise.all([findProducts(ctx, rows), findWithStorePage(ctx, ids)]);
+  return (row: LicenseRow) =>
+    toCustomersLicense(row, known.get(row.product ?? ''), ctx.portal, withPage.has(row.id));
+};
+
+const toBody = async (ctx: CustomerCtx, row: LicenseRow) => (await toBodies(ctx, [row]))(row);
 
 export const listLicenses = async (ctx: CustomerCtx, { limit, cursor }: PageInput) => {
   const before = beforeCursor(cursor);
@@ -50,8 +57,7 @@ export const listLicenses = async (ctx: CustomerCtx, { limit, cursor }: PageInpu
     .where(and(isCustomersLicense(ctx, ctx.customer), before ? lt(licenses.seq, before) : undefined))
     .orderBy(desc(licenses.seq))
     .limit(limit + 1);
-  const known = await findProducts(ctx, rows);
-  const toItem = (row: LicenseRow) => toCustomersLicense(row, known.get(row.product ?? ''), ctx.portal);
+  const toItem = await toBodies(ctx, rows);
   return toPage(rows, limit, toItem, seqCursor);
 };
 

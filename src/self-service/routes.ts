@@ -16,6 +16,7 @@ import {
   revealKey,
 } from './licenses.ts';
 import { customersEmailInput, fileInput } from './schemas.ts';
+import { openStorePage } from './store-link.ts';
 
 const ACCEPTED = { accepted: true } as const;
 
@@ -42,6 +43,9 @@ export const selfServiceRoutes = new Hono<AppEnv>()
   })
   .post('/licenses/:id/rotate-key', portalEndpoint('customer', {}), async (c) =>
     c.json(await changeKey(customerCtx(c), c.req.param('id')), 200),
+  )
+  .post('/licenses/:id/store-link', portalEndpoint('customer', {}), async (c) =>
+    c.json({ url: await openStorePage(customerCtx(c), c.req.param('id')) }, 200),
   )
   .post('/resend-keys', portalEndpoint('customer', {}), async (c) => {
     const send = await resendKeys(customerCtx(c), clientOf(c).origin, c.get('portal').isUnverified);

@@ -18,6 +18,7 @@ export const toCustomersLicense = (
   license: LicenseRow,
   product: KnownProduct | undefined,
   portal: PortalRow,
+  hasStorePage: boolean,
 ) => {
   const terms = resolveTerms(product?.terms ?? {}, license.terms);
   const { release_seat, offline_file, rotate_key } = permissionsFor(portal, license.product);
@@ -36,6 +37,8 @@ export const toCustomersLicense = (
     max_transfers: terms.maxTransfers,
     lease_seconds: terms.leaseSeconds,
     offline_days: terms.offlineDays,
+    /** Whether the store that sold it has a page for invoices and canceling. */
+    has_store_page: hasStorePage,
     /** What the seller lets the customer do with this license. */
     can: { release_seat, offline_file: offline_file && terms.offlineDays > 0, rotate_key },
   };

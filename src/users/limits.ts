@@ -182,3 +182,6 @@ export const portalChangeLimits = (change: 'rotate' | 'file' | 'release', licens
 export const portalEmailLimits = (accountId: string, email: string): Limit[] => [
   hourly('portal-change-email', `${accountId} ${email}`, 3),
 ];
+
+/** Each asks the seller's store, which allows so many calls for all of its customers. */
+export const portalLinkLimits = (licenseId: string): Limit[] => [hourly('portal-store-link', licenseId, 10)];

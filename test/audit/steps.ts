@@ -26,6 +26,8 @@ export const EXCEPTIONS = [
   'POST /api/forgot-password',
   'POST /api/resend-verification',
   'POST /portal-api/:slug/sign-in',
+  // What a customer does on the store's page is heard as its notification.
+  'POST /portal-api/:slug/licenses/:id/store-link',
   // Nothing changes until the setup is confirmed.
   'POST /api/two-factor',
   // A backup goes on with what has its entry. A restore needs a service without accounts: see test/backups.

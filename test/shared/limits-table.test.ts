@@ -47,6 +47,7 @@ import {
   portalChangeLimits,
   portalCodeLimits,
   portalEmailLimits,
+  portalLinkLimits,
   portalMailLimits,
   portalSettingsLimits,
   portalSignInLimits,
@@ -148,6 +149,7 @@ const LIMITS = [
     'portal-release',
   ),
   named(portalEmailLimits('', ''), 'portal-change-email'),
+  named(portalLinkLimits(''), 'portal-store-link'),
   named(portalSettingsLimits(''), 'portal-settings'),
   named(operatorLimits(''), 'operator-ip'),
 ];

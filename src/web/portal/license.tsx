@@ -93,6 +93,23 @@ const ChangeKey = ({ license, onChange }: LicenseProps) => {
   );
 };
 
+/** Leads to the store's own page. */
+const StorePage = ({ license }: Pick<LicenseProps, 'license'>) => {
+  const { run, isBusy, failure } = useAction(async () => {
+    const param = { slug, id: license.id };
+    const { url } = await ask(portal.licenses[':id']['store-link'].$post({ param }));
+    location.assign(url);
+  });
+  return (
+    <div className="grid justify-items-start gap-2">
+      <Button isBusy={isBusy} onClick={run}>
+        Invoices and canceling
+      </Button>
+      {failure}
+    </div>
+  );
+};
+
 export const License = ({ license, onChange }: LicenseProps) => {
   const [open, setOpen] = useState<'machines' | 'file' | null>(null);
   const toggle = (part: 'machines' | 'file') => setOpen(open === part ? null : part);
@@ -123,6 +140,7 @@ export const License = ({ license, onChange }: LicenseProps) => {
       </div>
       {open === 'machines' && <Machines license={license} />}
       {open === 'file' && <OfflineFile license={license} />}
+      {license.has_store_page && <StorePage license={license} />}
       {license.can.rotate_key && <ChangeKey license={license} onChange={onChange} />}
     </Card>
   );
