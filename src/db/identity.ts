@@ -23,7 +23,7 @@ const WRITE = `INSERT INTO database_identity (only, service_id, binding, places)
   ON CONFLICT DO UPDATE SET places = excluded.places RETURNING service_id AS serviceId`;
 
 export const readIdentity = async ({ d1 }: Bound): Promise<Found> => {
-  const { results } = await d1.prepare(READ).all<{
+  const { results, meta } = await d1.prepare(READ).all<{
     identity: string | null;
     firstId: string | null;
     lastId: string | null;
@@ -35,6 +35,7 @@ export const readIdentity = async ({ d1 }: Bound): Promise<Found> => {
     firstId,
     lastId,
     hasUsers: firstUser !== null,
+    sizeBytes: meta.size_after,
   };
 };
 

@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { mistakeIn, readIdentity } from '../db/identity.ts';
 import { hasMail } from '../mail/deliver.ts';
-import type { Found } from '../shared/config/places.ts';
+import { findNearlyFull, type Found } from '../shared/config/places.ts';
 import { ConfigError, problemsOf, settingsOf } from '../shared/config/settings.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
@@ -61,7 +61,7 @@ const queryDatabases = async (env: Env): Promise<string> => {
   const outages = databases.filter((_, i) => !answers[i]).map(({ binding }) => binding);
   if (outages.length > 0) return `unavailable: ${outages.join(', ')}`;
   const found = answers.filter((answer) => answer !== null);
-  return mistakeIn(databases, found) ?? 'ok';
+  return mistakeIn(databases, found) ?? findNearlyFull(databases, found) ?? 'ok';
 };
 
 const DATABASE_CHECK_MS = 2_000;

@@ -9,6 +9,7 @@ import {
   createSearch,
   customersSearch,
   licensesSearch,
+  purchasesSearch,
   webhookSearch,
 } from './search.ts';
 import { NotFound, PageError, PageSkeleton } from './shell/fallbacks.tsx';
@@ -78,6 +79,32 @@ const product = createRoute({
   getParentRoute: () => shell,
   path: '/products/$code',
   component: lazyRouteComponent(() => import('./pages/products/product.tsx'), 'ProductPage'),
+});
+
+const purchases = createRoute({
+  getParentRoute: () => shell,
+  path: '/purchases',
+  validateSearch: purchasesSearch,
+  component: lazyRouteComponent(() => import('./pages/purchases/purchases.tsx'), 'Purchases'),
+});
+
+const purchase = createRoute({
+  getParentRoute: () => shell,
+  path: '/purchases/$id',
+  component: lazyRouteComponent(() => import('./pages/purchases/purchase.tsx'), 'PurchasePage'),
+});
+
+const stores = createRoute({
+  getParentRoute: () => shell,
+  path: '/stores',
+  validateSearch: createSearch,
+  component: lazyRouteComponent(() => import('./pages/stores/stores.tsx'), 'Stores'),
+});
+
+const store = createRoute({
+  getParentRoute: () => shell,
+  path: '/stores/$id',
+  component: lazyRouteComponent(() => import('./pages/stores/store.tsx'), 'StorePage'),
 });
 
 const keys = createRoute({
@@ -177,6 +204,10 @@ export const router = createRouter({
       customer,
       products,
       product,
+      purchases,
+      purchase,
+      stores,
+      store,
       keys,
       webhooks,
       webhook,

@@ -1,5 +1,7 @@
 import { LICENSE_STATES } from '../shared/rules/licenses.ts';
+import { PURCHASE_STATUSES } from '../shared/rules/stores.ts';
 import { EXPIRIES, LICENSE_SORTS, type LicenseFilter } from './data/license-filter.ts';
+import type { PurchaseFilter } from './data/store-queries.ts';
 
 // The search parameters of each page: filters, tabs and the open item, so that a URL can be shared. Validators
 // return `undefined` for invalid parameters, because the router keeps parameters that they leave out.
@@ -55,6 +57,11 @@ export const licensesSearch = (search: Search): LicensesSearch => ({
 
 export const customersSearch = (search: Search): { q?: string | undefined } => ({
   q: textOrDigits(search['q']),
+});
+
+export const purchasesSearch = (search: Search): PurchaseFilter => ({
+  q: textOrDigits(search['q']),
+  status: oneOf(PURCHASE_STATUSES, search['status']),
 });
 
 interface WebhookSearch {

@@ -152,8 +152,9 @@ const used = (binding: string, text: string, dates: string[], serviceId = 'svc_1
   firstId: dates.length > 0 ? idAt(dates[0] ?? '') : null,
   lastId: dates.length > 0 ? idAt(dates.at(-1) ?? '') : null,
   hasUsers: binding === 'A',
+  sizeBytes: 0,
 });
-const NEW: Found = { identity: null, firstId: null, lastId: null, hasUsers: false };
+const NEW: Found = { identity: null, firstId: null, lastId: null, hasUsers: false, sizeBytes: 0 };
 const A = used('A', 'A, B@2026-01-01, C@2026-09-01', ['2025-05-01', '2025-12-31']);
 const B = used('B', 'A, B@2026-01-01, C@2026-09-01', ['2026-01-01', '2026-05-31']);
 const C = used('C', 'A, B@2026-01-01, C@2026-09-01', []);

@@ -85,6 +85,19 @@ test('GET /health queries the database at most every two seconds, also in parall
   expect(await statusesOf20()).toEqual(new Set([200]));
 });
 
+test('GET /health answers degraded once a database takes 9 of its 10 GB, because a full one refuses to write', async () => {
+  useFakeClock(Date.now() + 40_000);
+  const d1 = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement;
+  const all = Reflect.get(d1, 'all') as (this: D1PreparedStatement) => Promise<D1Result>;
+  const grown = vi.spyOn(d1, 'all').mockImplementation(async function (this: D1PreparedStatement) {
+    const result = await all.call(this);
+    return { ...result, meta: { ...result.meta, size_after: 9_100_000_000 } };
+  });
+  const { status, body } = await call('GET', '/health');
+  grown.mockRestore();
+  expect([status, body.checks.database]).toEqual([503, 'nearly full: DB (9.1 of 10 GB), DB2 (9.1 of 10 GB)']);
+});
+
 describe('GET /health with a misconfigured variable', () => {
   const healthWith = async (
     variables: Partial<

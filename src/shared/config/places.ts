@@ -13,7 +13,26 @@ export interface Found {
   firstId: string | null;
   lastId: string | null;
   hasUsers: boolean;
+  /** What the database takes. */
+  sizeBytes: number;
 }
+
+/** D1 refuses to write to a database of 10 GB. */
+const NEARLY_FULL_BYTES = 9_000_000_000;
+
+const gigabytes = (bytes: number) => (bytes / 1_000_000_000).toFixed(1);
+
+/** Says which databases have little room left, or null. */
+export const findNearlyFull = (
+  databases: readonly Pick<DatabaseEntry, 'binding'>[],
+  found: readonly Pick<Found, 'sizeBytes'>[],
+): string | null => {
+  const full = databases.flatMap(({ binding }, i) => {
+    const { sizeBytes = 0 } = found[i] ?? {};
+    return sizeBytes < NEARLY_FULL_BYTES ? [] : [`${binding} (${gigabytes(sizeBytes)} of 10 GB)`];
+  });
+  return full.length === 0 ? null : `nearly full: ${full.join(', ')}`;
+};
 
 interface Database extends DatabasePlace, Found {}
 

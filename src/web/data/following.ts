@@ -26,12 +26,12 @@ const licenseOf = ({ payload }: Event): unknown =>
 
 const LISTS: unknown[] = ['list', 'customers'];
 
-/** Fetches again what is shown of the licenses, and the lists and counts that they may be in. */
+/** Fetches again what is shown of the licenses, and the lists, counts, and purchases that they may be in. */
 const refresh = (events: Event[]) => {
   const ids = new Set(events.map(licenseOf));
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [root, kind, of] }) => {
-      if (root !== 'licenses') return root === 'dashboard';
+      if (root !== 'licenses') return root === 'dashboard' || root === 'purchases';
       return LISTS.includes(kind) || [of].flat().some((id) => ids.has(id));
     },
   });
@@ -39,7 +39,7 @@ const refresh = (events: Event[]) => {
 
 /** After a gap, everything may have changed. */
 const refreshAll = () => {
-  for (const root of ['licenses', 'dashboard'] as const)
+  for (const root of ['licenses', 'dashboard', 'purchases'] as const)
     void queryClient.invalidateQueries({ queryKey: [root] });
 };
 

@@ -20,8 +20,10 @@ export type QueryRoot =
   | 'portal'
   | 'products'
   | 'progress'
+  | 'purchases'
   | 'regions'
   | 'sessions'
+  | 'stores'
   | 'two-factor'
   | 'webhooks';
 

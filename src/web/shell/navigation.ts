@@ -7,6 +7,8 @@ import {
   type LucideIcon,
   Package,
   ScrollText,
+  ShoppingBag,
+  Store,
   Users,
   Webhook,
 } from 'lucide-react';
@@ -25,6 +27,8 @@ const PAGES: PageLink[] = [
   { to: '/licenses', name: 'Licenses', icon: ScrollText, keywords: 'license' },
   { to: '/customers', name: 'Customers', icon: Users, keywords: 'people users buyers erase' },
   { to: '/products', name: 'Products', icon: Package, keywords: 'terms seats entitlements offline' },
+  { to: '/purchases', name: 'Purchases', icon: ShoppingBag, keywords: 'orders sales refunds' },
+  { to: '/stores', name: 'Stores', icon: Store, keywords: 'offers stripe paddle gumroad checkout sell' },
   { to: '/keys', name: 'API keys', icon: KeyRound, keywords: 'secret token' },
   { to: '/webhooks', name: 'Webhooks', icon: Webhook, keywords: 'endpoints events deliveries' },
   { to: '/billing', name: 'Billing', icon: CreditCard, keywords: 'plan payments invoice subscription' },

@@ -84,7 +84,7 @@ const usePaletteKey = (toggle: () => void) =>
   }, [toggle]);
 
 /** The pages that show what an event may change. */
-const FOLLOWING = /^\/($|licenses|customers)/;
+const FOLLOWING = /^\/($|licenses|customers|purchases)/;
 
 const useFollowing = () => {
   const isFollowing = useRouterState({ select: ({ location }) => FOLLOWING.test(location.pathname) });

@@ -6,9 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import type * as z from 'zod';
 import { startedPaymentBody } from '../../../src/billing/schemas.ts';
+import { purchaseListBody } from '../../../src/purchases/schemas.ts';
 import type { regionsBody } from '../../../src/regions/schemas.ts';
+import { storeBody } from '../../../src/stores/schemas.ts';
 import { type Customer, createAccount } from './customer.ts';
 import type { Client } from './service.ts';
+import { newShopSecret, report } from './shop.ts';
 
 const CUSTOMERS = [
   ['Grace Hopper', 'grace@harborworks.example', 'Orrery-Studio', 'Harbor Works'],
@@ -117,6 +120,35 @@ const addProducts = async (customer: Customer) => {
   await customer.putProduct('Orrery-Studio', { name: 'Orrery Studio', terms: {} });
 };
 
+/** Connects a shop that has sold, of which one purchase waits for its offer. */
+const openShop = async (service: Client, customer: Customer) => {
+  const secret = newShopSecret();
+  const store = storeBody.parse(
+    await customer.post('/api/stores', { provider: 'generic', name: 'Orrery shop', secret }),
+  );
+  await customer.put(`/api/stores/${store.id}/offers/orrery-yearly`, {
+    product: 'Orrery',
+    grant: 'subscription',
+  });
+  const sell = (order: string, fields: object) =>
+    report(service, store.webhook_url, secret, {
+      type: 'paid',
+      order,
+      amount: 4_900,
+      currency: 'EUR',
+      ...fields,
+    });
+  const period_end = new Date(Date.now() + 360 * 86_400_000).toISOString();
+  await sell('10041', { offer: 'orrery-yearly', email: DEMO_CUSTOMER, name: 'Annie Easley', period_end });
+  await sell('10042', { offer: 'orrery-lifetime', email: 'grace@example.com', name: 'Grace Hopper' });
+  const { data } = purchaseListBody.parse(
+    (await service.get('/api/purchases', { authorization: `Bearer ${customer.token}` })).body,
+  );
+  const fulfilled = data.find(({ status }) => status === 'fulfilled');
+  if (!fulfilled) throw new Error('The shop’s purchase has no license.');
+  return { storeId: store.id, purchaseId: fulfilled.id };
+};
+
 export const createDemoAccount = async (service: Client) => {
   const receiver = await openReceiver();
   const customer = await createAccount(service, 'ada');
@@ -145,7 +177,8 @@ export const createDemoAccount = async (service: Client) => {
     await customer.activate(production.api_key, fourth.license_key, { fingerprint, ...machine });
   await pay(service, customer, 'pro');
   await receiver.waitFor('/hooks/200 payment.success', '/hooks/500', '/hooks/410');
-  return { customer, licenses, activeLicense: fourth, healthy, closeReceiver: receiver.close };
+  const shop = await openShop(service, customer);
+  return { customer, licenses, activeLicense: fourth, healthy, ...shop, closeReceiver: receiver.close };
 };
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -210,7 +243,7 @@ export const showRegions = (context: BrowserContext) =>
 
 export type DemoAccount = Awaited<ReturnType<typeof createDemoAccount>>;
 
-const pathsWith = (licenseId: string, webhookId: string) =>
+const pathsWith = (licenseId: string, webhookId: string, storeId: string, purchaseId: string) =>
   ({
     home: '/',
     licenses: '/licenses',
@@ -222,6 +255,11 @@ const pathsWith = (licenseId: string, webhookId: string) =>
     products: '/products',
     'product-new': '/products?create=true',
     product: `/products/${FLOATING}`,
+    purchases: '/purchases',
+    purchase: `/purchases/${purchaseId}`,
+    stores: '/stores',
+    'store-new': '/stores?create=true',
+    store: `/stores/${storeId}`,
     keys: '/keys',
     'key-new': '/keys?create=true',
     webhooks: '/webhooks',
@@ -242,7 +280,8 @@ const pathsWith = (licenseId: string, webhookId: string) =>
   }) as const;
 
 /** The names of all pages, which are valid as file names. */
-export const PAGES = Object.keys(pathsWith('', '')) as (keyof ReturnType<typeof pathsWith>)[];
+export const PAGES = Object.keys(pathsWith('', '', '', '')) as (keyof ReturnType<typeof pathsWith>)[];
 
 /** Returns the path of every page by name. */
-export const pagesOf = ({ activeLicense, healthy }: DemoAccount) => pathsWith(activeLicense.id, healthy.id);
+export const pagesOf = ({ activeLicense, healthy, storeId, purchaseId }: DemoAccount) =>
+  pathsWith(activeLicense.id, healthy.id, storeId, purchaseId);

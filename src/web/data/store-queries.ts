@@ -1,0 +1,117 @@
+import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query';
+import type { InferResponseType } from 'hono/client';
+import type { PurchaseStatus } from '../../shared/rules/stores.ts';
+import { api, call, type JsonOf } from './client.ts';
+import { cursorOf, PAGE, paged } from './queries.ts';
+
+// The queries and mutations of stores, their offers, and purchases.
+
+const storeApi = api.stores[':id'];
+const offerApi = storeApi.offers[':ref'];
+const purchaseApi = api.purchases[':id'];
+
+export type Store = InferResponseType<typeof storeApi.$get>;
+export type Offer = InferResponseType<typeof offerApi.$get>;
+export type Purchase = InferResponseType<typeof api.purchases.$get>['data'][number];
+export type PurchaseDetails = InferResponseType<typeof purchaseApi.$get>;
+
+/** A store that waits for its first notification is looked at as often. */
+const WATCH_MS = 3_000;
+
+/** An account has at most 20 stores. */
+export const storesQuery = queryOptions({
+  queryKey: ['stores', 'list'],
+  queryFn: () => call(api.stores.$get({ query: { limit: PAGE } })),
+});
+
+export const storeQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['stores', 'one', id],
+    queryFn: () => call(storeApi.$get({ param: { id } })),
+    refetchInterval: ({ state }) => (state.data?.last_event_at === null ? WATCH_MS : false),
+  });
+
+export const offersQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['stores', 'offers', id],
+    queryFn: ({ pageParam }) =>
+      call(storeApi.offers.$get({ param: { id }, query: { limit: PAGE, ...cursorOf(pageParam) } })),
+    ...paged,
+  });
+
+export const createStore = mutationOptions({
+  mutationFn: (json: JsonOf<typeof api.stores.$post>) => call(api.stores.$post({ json })),
+  meta: { invalidates: ['stores'] },
+});
+
+export const patchStore = (id: string) =>
+  mutationOptions({
+    mutationFn: (json: JsonOf<typeof storeApi.$patch>) => call(storeApi.$patch({ param: { id }, json })),
+    meta: { invalidates: ['stores'] },
+  });
+
+export const deleteStore = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(storeApi.$delete({ param: { id } })),
+    meta: { invalidates: ['stores'] },
+  });
+
+/** The store's own ids may have any characters. */
+const offerParam = (id: string, ref: string) => ({ id, ref: encodeURIComponent(ref) });
+
+/** Saving an offer makes the licenses of purchases that waited for it. */
+export const putOffer = (id: string) =>
+  mutationOptions({
+    mutationFn: ({ ref, json }: { ref: string; json: JsonOf<typeof offerApi.$put> }) =>
+      call(offerApi.$put({ param: offerParam(id, ref), json })),
+    meta: { invalidates: ['stores', 'purchases', 'licenses'] },
+  });
+
+export const deleteOffer = (id: string, ref: string) =>
+  mutationOptions({
+    mutationFn: () => call(offerApi.$delete({ param: offerParam(id, ref) })),
+    meta: { invalidates: ['stores'] },
+  });
+
+export interface PurchaseFilter {
+  q?: string | undefined;
+  status?: PurchaseStatus | undefined;
+}
+
+export const purchasesQuery = ({ q, status }: PurchaseFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['purchases', 'list', q ?? '', status ?? ''],
+    // A store reports a purchase while its seller looks at the store.
+    staleTime: 0,
+    queryFn: ({ pageParam }) =>
+      call(
+        api.purchases.$get({
+          query: { limit: PAGE, ...cursorOf(pageParam), ...(q && { q }), ...(status && { status }) },
+        }),
+      ),
+    ...paged,
+  });
+
+export const purchaseQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['purchases', 'one', id],
+    queryFn: () => call(purchaseApi.$get({ param: { id } })),
+  });
+
+export const retryPurchase = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(purchaseApi.retry.$post({ param: { id } })),
+    meta: { invalidates: ['purchases', 'licenses', 'dashboard'] },
+  });
+
+export const assignPurchase = (id: string) =>
+  mutationOptions({
+    mutationFn: (product: string) => call(purchaseApi.assign.$post({ param: { id }, json: { product } })),
+    meta: { invalidates: ['purchases', 'licenses', 'dashboard'] },
+  });
+
+export const resendPurchaseMail = (id: string) =>
+  mutationOptions({
+    mutationFn: () => call(purchaseApi['resend-mail'].$post({ param: { id } })),
+    meta: { invalidates: ['purchases'] },
+  });

@@ -1,0 +1,45 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { assignPurchase } from '../../data/store-queries.ts';
+import { Dialog, FormActions } from '../../ui/dialog.tsx';
+import { Form } from '../../ui/form.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { ProductField } from '../licenses/product-field.tsx';
+
+const AssignForm = ({ purchaseId, onClose }: { purchaseId: string; onClose: () => void }) => {
+  const [product, setProduct] = useState('');
+  const assign = useMutation({
+    ...assignPurchase(purchaseId),
+    onSuccess: () => {
+      showToast('Licenses made');
+      onClose();
+    },
+  });
+  return (
+    <Form write={assign} onSend={() => assign.mutate(product)}>
+      <ProductField value={product} onChoose={setProduct} />
+      <FormActions onCancel={onClose} isBusy={assign.isPending}>
+        Make licenses
+      </FormActions>
+    </Form>
+  );
+};
+
+export const AssignProduct = ({
+  purchaseId,
+  isOpen,
+  onClose,
+}: {
+  purchaseId: string;
+  isOpen: boolean;
+  onClose: () => void;
+}) => (
+  <Dialog
+    isOpen={isOpen}
+    onClose={onClose}
+    title="Choose product"
+    hint="For this purchase alone. Add an offer to the store for those that follow."
+  >
+    <AssignForm purchaseId={purchaseId} onClose={onClose} />
+  </Dialog>
+);

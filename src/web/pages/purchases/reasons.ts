@@ -1,0 +1,25 @@
+const REASONS: Record<string, string> = {
+  no_offer: 'No offer says which product it is',
+  not_paid: 'The store hasn’t reported a payment yet',
+  nothing_named: 'The store hasn’t said what was bought',
+  period_unknown: 'The store hasn’t said how far the payment reaches',
+  license_limit_reached: 'The account has as many licenses as it may',
+  storage_limit_reached: 'The account stores as much as it may',
+  account_suspended: 'The account is suspended',
+  too_many_licenses: 'It would make more licenses than a purchase may',
+  test_mode: 'It is a test purchase, for which this store makes no licenses',
+};
+
+const MAIL_PROBLEMS: Record<string, string> = {
+  no_address: 'Waits for the buyer’s address',
+  account_not_verified: 'Waits until your own email address is verified',
+  nothing_to_send: 'None of its licenses is good anymore',
+  not_delivered: 'Couldn’t be sent, and is tried again',
+  limit_of_the_day: 'Waits for tomorrow, because as many emails were sent today as the plan allows',
+};
+
+/** Says why a purchase has no license, or not all of them. */
+export const reasonText = (reason: string): string => REASONS[reason] ?? reason.replaceAll('_', ' ');
+
+export const mailText = (problem: string | null): string =>
+  problem === null ? '' : (MAIL_PROBLEMS[problem] ?? problem.replaceAll('_', ' '));

@@ -1,0 +1,132 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { type Customer, createAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+import { newShopSecret, report } from '../support/shop.ts';
+
+// A seller connects a shop. Each test continues where the previous test ended.
+
+const SECRET = newShopSecret();
+
+let ada: Customer;
+let page: Page;
+let consoleErrors: string[];
+let webhookUrl: string;
+
+beforeAll(async () => {
+  ada = await createAccount(service, 'ada');
+  await ada.putProduct('orrery', { name: 'Orrery', terms: { max_activations: 2 } });
+  ({ page, consoleErrors } = await visitAs(ada));
+});
+
+const sell = (order: string, fields: object = {}) =>
+  report(service, webhookUrl, SECRET, {
+    type: 'paid',
+    order,
+    offer: 'orrery-yearly',
+    email: 'grace@example.com',
+    ...fields,
+  });
+
+test('an account without stores is told which ones it can connect', async () => {
+  await openPage(page, '/');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Stores' }).click();
+  await page.getByText('No stores yet').waitFor();
+  await page.getByRole('link', { name: 'Purchases' }).click();
+  await page.getByText('No purchases yet').waitFor();
+  await page.getByRole('link', { name: 'Add store' }).click();
+  await page.getByRole('dialog', { name: 'Add store' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/stores');
+});
+
+test('a store is connected with its secret, and shows the URL to enter there', async () => {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Where you sell').selectOption('generic');
+  await dialog.getByLabel('Name').fill('My shop');
+  await dialog.getByLabel('Secret').fill(SECRET);
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Add store' }).click();
+  await page.getByRole('heading', { name: 'Store added' }).waitFor();
+  webhookUrl = (await dialog.locator('[data-secret]').textContent()) ?? '';
+  expect(webhookUrl).toMatch(/\/hooks\/sto_\w+$/);
+  await dialog.getByRole('link', { name: 'Open store' }).click();
+  await page.getByRole('heading', { level: 1, name: 'My shop' }).waitFor();
+  await page.getByText('Waiting for the first event').waitFor();
+  expect(await page.content()).not.toContain(SECRET);
+});
+
+test('the first event is shown as it arrives, and a purchase that no offer is for waits', async () => {
+  expect(await sell('A-1001')).toBe(200);
+  await page.getByText('Connected').waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Purchases' }).click();
+  await page.getByRole('link', { name: 'grace@example.com' }).click();
+  await page.getByRole('heading', { level: 1, name: 'A-1001' }).waitFor();
+  await page.getByText('No offer says which product it is').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+});
+
+test('an offer is saved with a preview, and makes the license of the purchase that waited', async () => {
+  await page.getByRole('link', { name: 'Add offer' }).click();
+  await page.getByRole('button', { name: 'Add offer' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add offer' });
+  await dialog.getByLabel('Store’s id').fill('orrery-yearly');
+  await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
+  await dialog.getByLabel('Buyer gets').selectOption('days');
+  await dialog.getByLabel('Days').fill('30');
+  await dialog.getByText('makes a license of orrery that is good for 30 days').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Save offer' }).click();
+  await page.getByText('Offer saved').waitFor();
+  await page.getByRole('table', { name: 'Offers' }).getByText('30 days').waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Purchases' }).click();
+  await page.getByRole('table', { name: 'Purchases' }).getByText('Fulfilled').waitFor();
+});
+
+test('a purchase shows what the store has said, its licenses, and its email', async () => {
+  await page.getByRole('link', { name: 'grace@example.com' }).click();
+  await page.getByRole('table', { name: 'Licenses' }).getByText('Active').waitFor();
+  await page.getByRole('region', { name: 'What the store has said' }).getByText('Paid').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('Email due now').waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+});
+
+test('purchases are found by their status, address, and order number, which the URL keeps', async () => {
+  expect(await sell('A-1002', { email: 'alan@example.com', offer: 'unknown' })).toBe(200);
+  await openPage(page, '/purchases');
+  const rows = page.getByRole('table', { name: 'Purchases' }).locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(2);
+  await page.getByLabel('Status', { exact: true }).selectOption('unmapped');
+  await expect.poll(() => rows.count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get('status')).toBe('unmapped');
+  await page.getByRole('link', { name: 'alan@example.com' }).waitFor();
+  await openPage(page, '/purchases?q=A-1001');
+  await page.getByRole('link', { name: 'grace@example.com' }).waitFor();
+  await expect.poll(() => rows.count()).toBe(1);
+});
+
+test('a purchase that waits gets a product of its own', async () => {
+  await openPage(page, '/purchases?q=alan@example.com');
+  await page.getByRole('link', { name: 'alan@example.com' }).click();
+  await page.getByRole('button', { name: 'Choose product' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Choose product' });
+  await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
+  await dialog.getByRole('button', { name: 'Make licenses' }).click();
+  const licenses = page.getByRole('table', { name: 'Licenses' });
+  await licenses.getByText('Active').waitFor();
+  expect(await licenses.locator('tbody tr').count()).toBe(1);
+});
+
+test('a store is deleted once its name is typed, and its purchases stay', async () => {
+  await openPage(page, '/stores');
+  await page.getByRole('link', { name: 'My shop' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByLabel('Type My shop to confirm').fill('My shop');
+  await dialog.getByRole('button', { name: 'Delete store' }).click();
+  await page.getByText('No stores yet').waitFor();
+  await openPage(page, '/purchases');
+  await page.getByRole('link', { name: 'grace@example.com' }).waitFor();
+  expect(consoleErrors).toEqual([]);
+});
