@@ -84,8 +84,20 @@ const merge = ({ db }: Ctx, { row, others, held }: ToCommit): Statement[] => {
       .update(purchaseFacts)
       .set({ purchaseId })
       .where(sql`${purchaseFacts.purchaseId} ${from}`),
-    db.run(sql`UPDATE OR IGNORE purchase_messages SET purchase_id = ${purchaseId} WHERE purchase_id ${from}`),
-    db.run(sql`UPDATE OR IGNORE purchase_mails SET purchase_id = ${purchaseId} WHERE purchase_id ${from}`),
+    // What both have stays as it is. A batch of drizzle takes no statement of `run` that has parameters.
+    db
+      .insert(purchaseMessages)
+      .select(
+        sql`SELECT account_id, ${purchaseId}, message_id FROM purchase_messages WHERE purchase_id ${from}`,
+      )
+      .onConflictDoNothing(),
+    db
+      .insert(purchaseMails)
+      .select(
+        sql`SELECT account_id, ${purchaseId}, number, due_at, sent_at, tries, problem, created_at
+          FROM purchase_mails WHERE purchase_id ${from}`,
+      )
+      .onConflictDoNothing(),
     db.delete(purchaseMessages).where(sql`${purchaseMessages.purchaseId} ${from}`),
     db.delete(purchaseMails).where(sql`${purchaseMails.purchaseId} ${from}`),
     ...moved.map(({ slot, number, licenseId, accountId }) =>

@@ -13,7 +13,7 @@ const MAX_COST = 450;
 const MAX_OF_BUYER = 20;
 
 /** Groups facts by the things that they have in common. */
-const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
+export const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
   let groups: { things: Set<Thing>; facts: StoreFact[] }[] = [];
   for (const fact of facts) {
     const things = thingsOf(fact);

@@ -43,7 +43,8 @@ const throughOf = ({ covers }: Paid, renewals: number[]): string | null | undefi
   if (!covers) return null;
   if ('untilMs' in covers) return isoDate(covers.untilMs);
   const later = renewals.filter((ms) => ms > covers.renewalAfterMs);
-  return later.length === 0 ? undefined : isoDate(Math.min(...later));
+  if (later.length === 0) return covers.orNone ? null : undefined;
+  return isoDate(Math.min(...later));
 };
 
 const latest = (days: (string | null | undefined)[]): string | null | undefined =>

@@ -56,7 +56,7 @@ export const gumroadApi: StoreApi = {
     const key = cursor === null ? '' : `&page_key=${encodeURIComponent(cursor)}`;
     const page = sales.parse(await call(access, `sales?after=${after}${key}`));
     const { facts } = tellAll(page.sales.map((sale) => () => ({ facts: toGumroadFacts(sale) })));
-    return { facts, next: page.next_page_key ?? null };
+    return { facts, reachesBack: true, next: page.next_page_key ?? null };
   },
 
   ask: async (access, ask) => {

@@ -45,6 +45,7 @@ export const lemonsqueezyApi: StoreApi = {
     const following = LISTS[LISTS.indexOf(name) + 1];
     return {
       ...tellAll(page.data.filter(isRecent).map((object) => () => toLemonFacts(object))),
+      reachesBack: true,
       next: hasMore ? `${name} ${currentPage + 1}` : following === undefined ? null : `${following} 1`,
     };
   },

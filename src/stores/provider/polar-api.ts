@@ -66,6 +66,7 @@ export const polarApi: StoreApi = {
     const isLast = index === LISTS.length - 1;
     return {
       ...tellAll(recent.map((item) => () => list.tell(item))),
+      ...(list.lookBackMs > 0 && { reachesBack: true as const }),
       next: hasMore ? `${index} ${number + 1}` : isLast ? null : `${index + 1} 1`,
     };
   },

@@ -61,6 +61,8 @@ export interface RecentPage {
   facts: StoreFact[];
   /** As in a reading. */
   asks?: string[];
+  /** Whether it also has what is older, for what has become of it. */
+  reachesBack?: true;
   /** With what to ask for the next page. Null on the last one. */
   next: string | null;
 }

@@ -56,7 +56,8 @@ export const woocommerceApi: StoreApi = {
     const topic = name === 'orders' ? 'order.updated' : 'subscription.updated';
     const next =
       list.length === PAGE ? `${name} ${Number(number) + 1}` : name === LISTS[0] ? `${LISTS[1]} 1` : null;
-    return { ...tellAll(list.map((object) => () => toWooFacts(topic, object))), next };
+    const { facts, asks } = tellAll(list.map((object) => () => toWooFacts(topic, object)));
+    return { facts, asks, reachesBack: true, next };
   },
 
   ask: async (access, ask) => {

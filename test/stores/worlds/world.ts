@@ -1,0 +1,36 @@
+import type { StoreFact } from '../../../src/purchases/rules/facts.ts';
+
+// A subscription at a store: what became of it, what the store sent about it, and what its API tells in the end.
+
+export interface StoreHistory {
+  isRenewed: boolean;
+  /** What was given back: a part of the first payment, all of it, or all of the renewal. */
+  refund: 'none' | 'part' | 'first' | 'second';
+  isPastDue: boolean;
+  isOver: boolean;
+  dispute: 'none' | 'open' | 'won';
+}
+
+export interface Notice {
+  body: unknown;
+  topic?: string;
+  /** What the API answers while this is the newest notice, for a provider that is asked about each. */
+  told?: () => Promise<StoreFact[]>;
+}
+
+export interface StoreWorld {
+  notices: Notice[];
+  key: string;
+  /** What the double of the API answers after all of it, by the beginning of the path. */
+  answers: Record<string, unknown>;
+  /** What the store can't tell: it has no such state, or nobody is told. */
+  lacks?: ('dispute' | 'isPastDue')[];
+}
+
+export const SOLD_AT = '2027-01-10T12:00:00Z';
+export const RENEWED_AT = '2027-02-10T12:00:00Z';
+export const NEXT_AT = '2027-03-10T12:00:00Z';
+/** When something became of the payments, one after the other. */
+export const LATER_AT = ['2027-02-11', '2027-02-12', '2027-02-13', '2027-02-14', '2027-02-15'].map(
+  (day) => `${day}T12:00:00Z`,
+);
