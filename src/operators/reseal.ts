@@ -7,6 +7,7 @@ import { logError } from '../shared/text/log.ts';
 import { ownerOf } from '../two-factor/code.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
+import { countStores, resealStores } from './reseal-stores.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
 
 const USERS_PER_CALL = 200;
@@ -46,13 +47,16 @@ const resealTwoFactor = async (env: Env, ring: SealingRing): Promise<number> => 
 export const reseal = async (env: Env, restarts: boolean) => {
   const settings = settingsOf(env);
   const databases = accountDatabases(env);
-  for (const { db } of databases) await resealKeys(db, settings);
+  for (const { db } of databases) {
+    await resealKeys(db, settings);
+    await resealStores(db, settings.sealing);
+  }
   let left = await resealTwoFactor(env, settings.sealing);
   left += await resealOutboxes(env, settings.sealing, restarts);
   let oldSecretKeys = 0;
   for (const { db } of databases) {
     const counts = await countKeys(db, settings);
-    left += counts.left;
+    left += counts.left + (await countStores(db, settings.sealing));
     oldSecretKeys += counts.oldSecretKeys;
   }
   return { left, old_secret_keys: oldSecretKeys };

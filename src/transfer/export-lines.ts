@@ -6,9 +6,12 @@ import type {
   ApiKeyRow,
   licenseChanges,
   LicenseRow,
+  OfferRow,
   PaymentRow,
   PortalRow,
   ProductRow,
+  PurchaseRow,
+  StoreRow,
   SubscriptionRow,
 } from '../db/schema.ts';
 import type { Machine, SeatChange } from '../gate/rules/seats.ts';
@@ -16,7 +19,10 @@ import { toHistoryEntry } from '../licenses/history.ts';
 import { toLicense } from '../licenses/schemas.ts';
 import { toPortal } from '../portal/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
+import type { StoredFact } from '../purchases/load.ts';
+import { toFactBody, toPurchase } from '../purchases/schemas.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
+import { toOffer, toStore } from '../stores/schemas.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import { toWebhook } from '../webhooks/schemas.ts';
 import type { ExportType } from './schemas.ts';
@@ -43,6 +49,14 @@ export const toPortalLine = (row: PortalRow) => {
 
 export const toProductLine = (row: ProductRow) => line('product', toProduct(row));
 export const toLicenseLine = (row: LicenseRow) => line('license', toLicense(row));
+/** Without its secrets, and without its URL, which is another one elsewhere. */
+export const toStoreLine = (row: StoreRow) => {
+  const { webhook_url: _, ...store } = toStore(row, '');
+  return line('store', store);
+};
+export const toOfferLine = (row: OfferRow) => line('offer', { store_id: row.storeId, ...toOffer(row) });
+export const toPurchaseLine = (row: PurchaseRow, facts: StoredFact[], licenseIds: string[]) =>
+  line('purchase', { ...toPurchase(row), facts: facts.map(toFactBody), license_ids: licenseIds });
 export const toPaymentLine = (row: PaymentRow) => line('payment', toPayment(row));
 export const toApiKeyLine = (row: ApiKeyRow, lastUsedMs: number | null) =>
   line('api_key', toApiKey(row, lastUsedMs));

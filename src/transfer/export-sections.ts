@@ -10,11 +10,15 @@ import {
   type AuditRow,
   licenseChanges,
   licenses,
+  offers,
   payments,
   products,
+  purchases,
+  stores,
   subscriptions,
 } from '../db/schema.ts';
 import { getPortal } from '../portal/settings.ts';
+import { loadPurchases } from '../purchases/load.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';
 import {
@@ -24,10 +28,13 @@ import {
   toApiKeyLine,
   toChangeLine,
   toLicenseLine,
+  toOfferLine,
   toPaymentLine,
   toPortalLine,
   toProductLine,
+  toPurchaseLine,
   toSeatChangeLine,
+  toStoreLine,
   toWebhookLine,
 } from './export-lines.ts';
 import { inPages, onePage, readRows, type Section } from './export-pages.ts';
@@ -152,6 +159,35 @@ export const SECTIONS = {
   ),
   api_keys: apiKeyLines,
   webhooks: onePage(async (ctx) => (await listAllEndpoints(ctx)).toReversed().map(toWebhookLine)),
+  stores: table(
+    { table: stores, key: [stores.id] },
+    ({ id }) => [id],
+    (rows) => rows.map(toStoreLine),
+  ),
+  offers: table(
+    { table: offers, key: [offers.storeId, offers.ref] },
+    ({ storeId, ref }) => [storeId, ref],
+    (rows) => rows.map(toOfferLine),
+  ),
+  purchases: table(
+    { table: purchases, key: [purchases.id] },
+    ({ id }) => [id],
+    async (rows, ctx) => {
+      const known = await loadPurchases(
+        ctx,
+        rows.map(({ id }) => id),
+      );
+      const facts = Map.groupBy(known.facts, ({ purchaseId }) => purchaseId);
+      const held = Map.groupBy(known.held, ({ purchaseId }) => purchaseId);
+      return rows.map((row) =>
+        toPurchaseLine(
+          row,
+          facts.get(row.id) ?? [],
+          (held.get(row.id) ?? []).map(({ licenseId }) => licenseId),
+        ),
+      );
+    },
+  ),
   activations,
   usage_days: usageDays,
   seat_changes: seatChanges,

@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { users } from '../../src/db/schema.ts';
 import worker from '../../src/index.ts';
 import { sealSecret, unsealSecret } from '../../src/two-factor/code.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
@@ -161,4 +162,16 @@ test('while SIGNING_KEYS rotates, an application that knows the old key comes to
   const newKey = { kty: 'OKP', kid: trusted['kid'], crv: trusted['crv'], x: trusted['x'] };
   expect(await accepts(newToken, [newKey])).toBe(true);
   expect(await accepts(await tokenFrom(serviceWith({ SIGNING_KEYS: second })), [newKey])).toBe(true);
+});
+
+test('the secrets of stores and the bodies that are kept are sealed again', async () => {
+  const shop = await openShop();
+  await shop.notify(paid('1'));
+  await resealAll(serviceWith({ SEALING_KEYS: `${NEW},${OLD}` }));
+  const read = (column: string, table: string, key: string) =>
+    env.DB2.prepare(`SELECT ${column} AS sealed FROM ${table} WHERE ${key} = ?`)
+      .bind(shop.storeId)
+      .first<string>('sealed');
+  expect(await read('secret', 'stores', 'id')).toMatch(/^k2\./);
+  expect(await read('body', 'store_messages', 'store_id')).toMatch(/^k2\./);
 });
