@@ -105,7 +105,7 @@ test('a customer with many licenses is erased in few queries', async () => {
   };
   expect(await eraseCustomerRows(ctx, { subject: ann, names: [], position: '' }, spend)).toBe(601);
   // Two commits, and what finds the licenses.
-  expect(spent).toBe(49);
+  expect(spent).toBe(61);
   expect((await ada.asSession('GET', `/api/v1/licenses?q=${ann}`)).body.data).toEqual([]);
 });
 
