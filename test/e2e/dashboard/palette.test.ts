@@ -66,7 +66,7 @@ describe('the command palette', () => {
   test('lists pages and actions in groups, without accessibility violations', async () => {
     await toggle();
     await expect.poll(highlighted).toBe('Home');
-    expect(await ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count()).toBe(8);
+    expect(await ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count()).toBe(10);
     expect(await ada.page.getByRole('group', { name: 'Actions' }).getByRole('option').count()).toBe(9);
     expect(await axeViolations(ada.page)).toEqual([]);
   });

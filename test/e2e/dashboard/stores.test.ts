@@ -92,6 +92,13 @@ test('a purchase shows what the store has said, its licenses, and its email', as
   expect(await axeViolations(page)).toEqual([]);
 });
 
+test('the page of a customer has their purchases', async () => {
+  await openPage(page, '/customers/grace@example.com');
+  const purchases = page.getByRole('table', { name: 'Purchases' });
+  await purchases.getByText('A-1001').waitFor();
+  expect(await purchases.locator('tbody tr').count()).toBe(1);
+});
+
 test('purchases are found by their status, address, and order number, which the URL keeps', async () => {
   expect(await sell('A-1002', { email: 'alan@example.com', offer: 'unknown' })).toBe(200);
   await openPage(page, '/purchases');

@@ -17,6 +17,7 @@ import { Table } from '../../ui/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { CUSTOMER_LICENSE_HEAD, CustomerLicenseRow } from './customer-license-row.tsx';
 import { Machines } from './machines.tsx';
+import { CustomerPurchases } from './purchases.tsx';
 
 const route = getRouteApi('/shell/customers/$email');
 
@@ -115,6 +116,7 @@ export const CustomerPage = () => {
         )}
       </Card>
       {licenses && <Machines licenses={licenses} />}
+      <CustomerPurchases email={email} />
     </Page>
   );
 };
