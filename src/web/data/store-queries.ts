@@ -12,7 +12,8 @@ const purchaseApi = api.purchases[':id'];
 
 export type Store = InferResponseType<typeof storeApi.$get>;
 export type Offer = InferResponseType<typeof offerApi.$get>;
-export type Purchase = InferResponseType<typeof api.purchases.$get>['data'][number];
+export type PurchasePage = InferResponseType<typeof api.purchases.$get>;
+export type Purchase = PurchasePage['data'][number];
 export type PurchaseDetails = InferResponseType<typeof purchaseApi.$get>;
 
 /** A store that waits for its first notification is looked at as often. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { licensesQuery } from '../../data/license-list.ts';
 import { eraseCustomer } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
+import { purchasesQuery } from '../../data/store-queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
@@ -77,6 +78,7 @@ const hintOf = (licenses: LicenseBody[]) =>
 export const CustomerPage = () => {
   const { email } = route.useParams();
   const query = useInfiniteQuery(licensesQuery({ customer: email }));
+  const purchases = useInfiniteQuery(purchasesQuery({ q: email }));
   const licenses = query.data?.pages.flatMap(({ data }) => data);
   if (licenses?.length === 0) return <NoCustomer email={email} />;
   return (
@@ -115,8 +117,12 @@ export const CustomerPage = () => {
           </>
         )}
       </Card>
-      {licenses && <Machines licenses={licenses} />}
-      <CustomerPurchases email={email} />
+      {licenses && !purchases.isPending && (
+        <>
+          <CustomerPurchases email={email} query={purchases} />
+          <Machines licenses={licenses} />
+        </>
+      )}
     </Page>
   );
 };

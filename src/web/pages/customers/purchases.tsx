@@ -1,13 +1,17 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { purchasesQuery } from '../../data/store-queries.ts';
+import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query';
+import type { PurchasePage } from '../../data/store-queries.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { MoreRows } from '../../ui/more.tsx';
 import { Table } from '../../ui/table.tsx';
 import { PURCHASE_HEAD, PurchaseRow } from '../purchases/purchase-row.tsx';
 
+interface CustomerPurchasesProps {
+  email: string;
+  query: UseInfiniteQueryResult<InfiniteData<PurchasePage>>;
+}
+
 /** What a customer has bought in the account's stores. A search finds addresses that begin alike, too. */
-export const CustomerPurchases = ({ email }: { email: string }) => {
-  const query = useInfiniteQuery(purchasesQuery({ q: email }));
+export const CustomerPurchases = ({ email, query }: CustomerPurchasesProps) => {
   const purchases = query.data?.pages
     .flatMap(({ data }) => data)
     .filter(({ customer_email: address }) => address?.toLowerCase() === email.toLowerCase());

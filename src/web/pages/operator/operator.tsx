@@ -44,7 +44,7 @@ const TokenForm = ({ onOpen }: { onOpen: (token: string) => void }) => {
   );
 };
 
-/** Everything that an operator looks at, by the calls of `latchkey operator`. */
+/** Everything that an operator looks at, by the calls of the command-line tool. */
 export const OperatorPage = () => {
   const [token, setToken] = useState<string | null>(null);
   // What the token has opened goes with it.
