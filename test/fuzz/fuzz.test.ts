@@ -61,12 +61,14 @@ const createSession = async (customer: Customer): Promise<string[]> => {
 
 const STORE_IDS = ['sto_none', 'pur_none', 'ref_none'];
 
-/** Creates a store, an offer, and a purchase that it makes a license for, and one for which there is no offer. */
+/** Creates a store, an offer, and a purchase that it makes a license for, and some for which there is no offer. */
 const createPurchases = async (customer: Customer): Promise<string[]> => {
   const shop = await openShop({}, customer);
+  for (const code of ['prd_orrery', 'prd_unused'])
+    await customer.asSession('PUT', `/api/v1/products/${code}`, {});
   await shop.offer('ref_pro', { grant: 'perpetual' });
   await shop.notify(paid('1', { offer: 'ref_pro' }));
-  await shop.notify(paid('2'));
+  for (const order of ['2', '3', '4']) await shop.notify(paid(order));
   const purchases = await shop.purchases();
   return [shop.storeId, 'ref_pro', ...purchases.map(({ id }): string => id)];
 };

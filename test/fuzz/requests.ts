@@ -96,6 +96,14 @@ const ID_PREFIX: Record<string, string> = {
   sessions: 'ses_',
 };
 
+/** An offer is for a product that exists, which no random text names. */
+const withKnownProduct = (schema: Schema, products: string[]): Schema => {
+  const properties = schema['properties'] as Record<string, Schema> | undefined;
+  return properties?.['product']
+    ? { ...schema, properties: { ...properties, product: { enum: products } } }
+    : schema;
+};
+
 /** A path with ids of the right kind, ids of another kind and arbitrary segments. */
 const pathOf = ({ path }: Route, ids: string[]): fc.Arbitrary<string> => {
   const segments = path.split('/').map((segment, i, all) => {
@@ -109,6 +117,8 @@ const pathOf = ({ path }: Route, ids: string[]): fc.Arbitrary<string> => {
   });
   return fc.tuple(...segments).map((parts) => parts.join('/'));
 };
+
+const isOfStore = ({ path }: Route) => /^\/api\/(?:stores|purchases)/.test(path);
 
 interface FuzzedRequest {
   caller: Caller;
@@ -125,8 +135,11 @@ export const fuzzedRequest = (
 ): fc.Arbitrary<FuzzedRequest> => {
   const { query, body: json, file } = route.operation;
   const fields = jsonSchema(query).map(({ properties }) => properties as Record<string, Schema>);
+  const products = ids.filter((id) => id.startsWith(ID_PREFIX['products'] ?? ''));
   const bodies = jsonSchema(json ?? file?.schema).map((schema) =>
-    bodyText(schema, webhookUrl(url)).filter((text) => !hasPublicUrl(text)),
+    bodyText(isOfStore(route) ? withKnownProduct(schema, products) : schema, webhookUrl(url)).filter(
+      (text) => !hasPublicUrl(text),
+    ),
   );
   if (route.operation.id === 'login') {
     bodies.push(fc.constant(JSON.stringify({ email: customer.email, password: customer.password })));
