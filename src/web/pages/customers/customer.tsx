@@ -89,7 +89,7 @@ export const CustomerPage = () => {
           <CopyIcon text={email} what="email address" />
         </span>
       }
-      hint={licenses ? hintOf(licenses) : ' '}
+      hint={(licenses && hintOf(licenses)) || '\u00A0'}
       above={ABOVE}
       actions={
         <>
