@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
+import { parse } from 'smol-toml';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -39,6 +41,62 @@ const IN_MEMORY = 'test/support/memory-folder.ts';
 /** By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. */
 const NODE_WORKERS = { maxWorkers: 2, sequence: { groupOrder: 1 } };
 
+/** A project that runs in the Workers runtime, with the service's configuration. */
+const inWorker = (
+  name: string,
+  configPath: string,
+  files: { include: string[]; exclude?: string[]; sequence: { groupOrder: number } },
+) => ({
+  assetsInclude: ['**/*.gz'],
+  plugins: [
+    withoutBrokenMaps,
+    cloudflareTest(async () => ({
+      wrangler: { configPath },
+      miniflare: {
+        // The tests' accounts are in the second database, so that a query to the wrong database fails its test.
+        d1Databases: { DB2: 'second' },
+        bindings: {
+          DATABASES: 'DB, DB2@2020-01-01',
+          MIGRATIONS: await readD1Migrations('drizzle'),
+          WEBHOOK_ALLOW_LOOPBACK: 'true',
+          MAIL_FROM: 'latchkey@example.com',
+          PAYMENTS: 'sandbox',
+          PAYMENTS_SANDBOX_ANYWHERE: 'true',
+          ...SECRETS,
+        },
+      },
+    })),
+  ],
+  test: {
+    name,
+    // Starting the runtime and sending it the modules takes longer than most files, so files share two runtimes.
+    // setup.ts gives each file new modules and empty storage.
+    isolate: false,
+    // By default, Vitest leaves one core idle. Groups run one after another.
+    maxWorkers: '100%',
+    ...files,
+    setupFiles: ['test/support/setup.ts'],
+    globalSetup: [
+      IN_MEMORY,
+      'test/fuzz/runs.ts',
+      'test/support/planted-faults.ts',
+      'test/support/receiver-server.ts',
+      'test/support/stripe-server.ts',
+    ],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+});
+
+/**
+ * The configuration without its R2 bucket. Emptying the storage of a runtime that has one doesn't end at times, so only the
+ * tests of backups have it, whose one file needs no second runtime.
+ */
+const WITHOUT_BUCKET = 'wrangler.test.json';
+const configuration = parse(readFileSync('wrangler.toml', 'utf8'));
+writeFileSync(WITHOUT_BUCKET, JSON.stringify({ ...configuration, r2_buckets: [] }));
+
 // The worker project runs in the Workers runtime with real D1 and Durable Objects. The other projects run in Node
 // against the service that `npm run dev` starts.
 export default defineConfig({
@@ -48,50 +106,15 @@ export default defineConfig({
     slowTestThreshold: 10_000,
     sequence: { sequencer: SlowestFirst },
     projects: [
-      {
-        assetsInclude: ['**/*.gz'],
-        plugins: [
-          withoutBrokenMaps,
-          cloudflareTest(async () => ({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              // The tests' accounts are in the second database, so that a query to the wrong database fails its test.
-              d1Databases: { DB2: 'second' },
-              bindings: {
-                DATABASES: 'DB, DB2@2020-01-01',
-                MIGRATIONS: await readD1Migrations('drizzle'),
-                WEBHOOK_ALLOW_LOOPBACK: 'true',
-                MAIL_FROM: 'latchkey@example.com',
-                PAYMENTS: 'sandbox',
-                PAYMENTS_SANDBOX_ANYWHERE: 'true',
-                ...SECRETS,
-              },
-            },
-          })),
-        ],
-        test: {
-          name: 'worker',
-          // Starting the runtime and sending it the modules takes longer than most files, so files share two runtimes.
-          // setup.ts gives each file new modules and empty storage.
-          isolate: false,
-          // By default, Vitest leaves one core idle. Groups run one after another.
-          maxWorkers: '100%',
-          sequence: { groupOrder: 2 },
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/client/**', 'test/simulation/**'],
-          setupFiles: ['test/support/setup.ts'],
-          globalSetup: [
-            IN_MEMORY,
-            'test/fuzz/runs.ts',
-            'test/support/planted-faults.ts',
-            'test/support/receiver-server.ts',
-            'test/support/stripe-server.ts',
-          ],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 30_000 } },
-        },
-      },
+      inWorker('worker', WITHOUT_BUCKET, {
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/e2e/**', 'test/client/**', 'test/simulation/**', 'test/backups/**'],
+        sequence: { groupOrder: 2 },
+      }),
+      inWorker('backups', './wrangler.toml', {
+        include: ['test/backups/**/*.test.ts'],
+        sequence: { groupOrder: 3 },
+      }),
       {
         test: {
           name: 'simulation',

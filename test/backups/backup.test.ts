@@ -134,6 +134,11 @@ test('a service that is lost comes back from a backup as it was', async () => {
   const backup = await backUp();
   expect(backup).toMatchObject({ status: 'done', accounts: 3, missing_accounts: [] });
 
+  const { results: begun } = await env.DB.prepare(
+    "SELECT actor_kind FROM audit_log WHERE account_id = 'operator' AND action = 'service.backup'",
+  ).all();
+  expect(begun).toEqual([{ actor_kind: 'operator' }]);
+
   await loseService();
   const { status, body } = await restore(backup.id);
   expect({ status, body }).toMatchObject({ status: 200, body: { done: true, accounts: 3, skipped_rows: 0 } });
