@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { emptyStorage } from './empty-storage.ts';
 import { keepMails } from './mails.ts';
 import { resetModules } from './reset-modules.ts';
+import { loseStoreHints } from './store-hints.ts';
 
 declare global {
   namespace Cloudflare {
@@ -17,5 +18,6 @@ declare global {
 resetModules();
 await emptyStorage();
 keepMails();
+loseStoreHints();
 (await import('./hash-cost.ts')).lowerHashCost();
 await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));
