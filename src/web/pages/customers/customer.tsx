@@ -117,11 +117,10 @@ export const CustomerPage = () => {
           </>
         )}
       </Card>
-      {licenses && !purchases.isPending && (
-        <>
+      {licenses && (
+        <Machines licenses={licenses}>
           <CustomerPurchases email={email} query={purchases} />
-          <Machines licenses={licenses} />
-        </>
+        </Machines>
       )}
     </Page>
   );

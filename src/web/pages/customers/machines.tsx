@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type MachinesPage, machinesQuery } from '../../data/customer-queries.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { formatCount, plural } from '../../lib/format.ts';
@@ -61,8 +62,14 @@ const LicenseMachines = ({ license, page }: { license: LicenseBody; page: Machin
   </>
 );
 
-/** The machines of a customer's newest licenses. They come at the end of the page, so that nothing moves as they arrive. */
-export const Machines = ({ licenses }: { licenses: LicenseBody[] }) => {
+interface MachinesProps {
+  licenses: LicenseBody[];
+  /** What comes below once the machines have arrived, so that nothing moves. */
+  children: ReactNode;
+}
+
+/** The machines of a customer's newest licenses. */
+export const Machines = ({ licenses, children }: MachinesProps) => {
   const shown = licenses.slice(0, MAX_LICENSES);
   const query = useQuery(machinesQuery(shown.map(({ id }) => id)));
   const hint =
@@ -70,20 +77,23 @@ export const Machines = ({ licenses }: { licenses: LicenseBody[] }) => {
       ? `Where the ${MAX_LICENSES} newest of these licenses are used. The page of a license has its own.`
       : 'Where these licenses are used.';
   return (
-    <Card>
-      <CardHeader title="Machines" hint={hint} />
-      {query.isError && !query.data ? (
-        <LoadError error={query.error} onRetry={() => void query.refetch()} />
-      ) : query.data ? (
-        shown.map((license, i) => {
-          const page = query.data[i];
-          return page && <LicenseMachines key={license.id} license={license} page={page} />;
-        })
-      ) : (
-        <div className="px-5 pb-5">
-          <Skeleton />
-        </div>
-      )}
-    </Card>
+    <>
+      <Card>
+        <CardHeader title="Machines" hint={hint} />
+        {query.isError && !query.data ? (
+          <LoadError error={query.error} onRetry={() => void query.refetch()} />
+        ) : query.data ? (
+          shown.map((license, i) => {
+            const page = query.data[i];
+            return page && <LicenseMachines key={license.id} license={license} page={page} />;
+          })
+        ) : (
+          <div className="px-5 pb-5">
+            <Skeleton />
+          </div>
+        )}
+      </Card>
+      {!query.isPending && children}
+    </>
   );
 };
