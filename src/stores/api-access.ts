@@ -1,5 +1,6 @@
 import type { StoreRow } from '../db/schema.ts';
 import { settingsOf } from '../shared/config/settings.ts';
+import { readBytes } from '../shared/text/read-bytes.ts';
 import { urlRules } from '../webhooks/post.ts';
 import { webhookUrlProblem } from '../webhooks/url-rules.ts';
 import type { ApiAccess, ApiRequest, StoreApi } from './provider/provider.ts';
@@ -43,12 +44,14 @@ const send = async (url: string, request: ApiRequest): Promise<Response> => {
 };
 
 const readJson = async (response: Response): Promise<unknown> => {
+  const { body, status } = response;
+  const tooLarge = () => new StoreApiError('The provider’s answer is too large.', status);
   try {
-    const text = await response.text();
-    if (text.length > MAX_ANSWER_BYTES) throw new Error('The answer is too large.');
-    return text === '' ? null : JSON.parse(text);
+    const bytes = await readBytes(body, MAX_ANSWER_BYTES, tooLarge);
+    return bytes.byteLength === 0 ? null : JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw new StoreApiError('The provider’s answer is not JSON.', response.status, error);
+    if (error instanceof StoreApiError) throw error;
+    throw new StoreApiError('The provider’s answer is not JSON.', status, error);
   }
 };
 

@@ -62,6 +62,11 @@ const decideDue: Work = async (env, accountId) => {
     for (const { id } of rows) {
       isMore = true;
       if (cost > MAX_COST) break;
+      // As above: a purchase that always fails doesn't keep the others waiting.
+      await db
+        .update(purchases)
+        .set({ decideAt: Date.now() + MINUTE_MS })
+        .where(eq(purchases.id, id));
       cost += (await settle(storeCtx(env, store), store, { purchaseIds: [id] })).cost;
     }
   }

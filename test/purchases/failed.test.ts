@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { workOnStores } from '../../src/stores/work.ts';
 import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
 import { outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
@@ -64,4 +66,23 @@ test('a customer who was erased is not brought back by a later copy', async () =
   );
   expect(await kept.bind(shop.storeId).first('n')).toBe(0);
   expect((await shop.licenses()).map(({ status }) => status)).toEqual(['revoked']);
+});
+
+test('a purchase that can never be decided doesn’t keep the others waiting', async () => {
+  const shop = await openShop();
+  for (const order of ['1', '2']) await shop.notify(paid(order));
+  const due = accountsD1.prepare(
+    'UPDATE purchases SET decide_at = CAST(order_number AS INTEGER) WHERE store_id = ?',
+  );
+  const damaged = accountsD1.prepare(
+    `UPDATE purchase_facts SET fact = 'damaged' WHERE purchase_id =
+     (SELECT id FROM purchases WHERE store_id = ? AND order_number = '1')`,
+  );
+  const { storeId, ada } = shop;
+  await accountsD1.batch([due.bind(storeId), damaged.bind(storeId)]);
+  for (let step = 0; step < 3; step++) await workOnStores(env, ada.accountId).catch(() => undefined);
+  const waiting = accountsD1.prepare(
+    'SELECT order_number FROM purchases WHERE store_id = ? AND decide_at <= ?',
+  );
+  expect((await waiting.bind(storeId, Date.now()).all()).results).toEqual([]);
 });

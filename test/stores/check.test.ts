@@ -67,3 +67,20 @@ test('a provider that doesn’t answer is told in the store, and is asked again 
   );
   expect(await shop.store()).toMatchObject({ check_problem: null, has_api_key: false });
 });
+
+test('an answer of a provider that has no end is not read to its end', async () => {
+  let sent = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 1_000_000;
+      // A test that fails must end.
+      if (sent > 50_000_000) controller.close();
+      else controller.enqueue(new Uint8Array(1_000_000));
+    },
+  });
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(endless));
+  const shop = await openStripeShop();
+  await workUntilDone(shop.ada.accountId);
+  expect(await shop.store()).toMatchObject({ check_problem: 'The provider’s answer is too large.' });
+  expect(sent).toBeLessThan(10_000_000);
+});
