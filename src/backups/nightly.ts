@@ -14,6 +14,8 @@ import { makeStep } from './step.ts';
 const KEPT_MS = 30 * DAY_MS;
 /** A little less than a day, so that the hourly work doesn't skip an hour more each night. */
 const EVERY_MS = DAY_MS - HOUR_MS / 2;
+/** A backup that is not complete by then has a step that always fails. */
+const GIVEN_UP_AFTER_MS = 2 * DAY_MS;
 
 /** A queue message: the backup that runs has a step to make. */
 export interface BackupHint {
@@ -28,14 +30,23 @@ export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> =>
   return (await record.read())?.value ?? begun;
 };
 
-const sendHint = (env: Env, backupId: string) =>
-  env.WEBHOOKS.send({ backup_id: backupId } satisfies BackupHint);
+const sendHint = async (env: Env, backupId: string): Promise<void> => {
+  await env.WEBHOOKS.send({ backup_id: backupId } satisfies BackupHint);
+};
 
 /** Makes a step of the backup that runs, and asks for the next one. */
 export const continueBackup = async (env: Env): Promise<void> => {
   const bucket = findBucket(env);
   const result = bucket && (await makeStep(env, bucket));
   if (result?.status === 'running') await sendHint(env, result.state.id);
+};
+
+/** Makes room for another backup if the one that runs can't be completed. Its chunks are deleted with those of its age. */
+const giveUp = async (bucket: Bucket, { id }: Running): Promise<void> => {
+  logError('backup_not_verified', new Error('The backup was not complete after two days.'), {
+    backup_id: id,
+  });
+  await running(bucket).remove();
 };
 
 /** Deletes backups that are older than a month, and what is left of those that were never completed. */
@@ -50,8 +61,9 @@ export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => 
   const bucket = findBucket(env);
   // The work is done for each database, and a backup has all of them.
   if (!bucket || db !== accountDatabases(env)[0].db) return;
-  const found = await running(bucket).read();
-  if (found) return void (await sendHint(env, found.value.id));
+  const found = (await running(bucket).read())?.value;
+  if (found && found.startedAtMs > Date.now() - GIVEN_UP_AFTER_MS) return sendHint(env, found.id);
+  if (found) await giveUp(bucket, found);
   const lastId = (await listIds(bucket)).at(-1);
   if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
   if (await isRestoring(bucket)) return;

@@ -4,6 +4,7 @@ import { callObject, type ObjectName, OBJECTS } from '../operators/backup.ts';
 import { restoreLine } from '../operators/restore.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
+import { DAY_MS } from '../shared/rules/dates.ts';
 import { type Bucket, openRecord, readSealed } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
 import { insertRows } from './rows.ts';
@@ -32,22 +33,29 @@ export interface Restored extends Omit<Restoring, 'chunk'> {
 
 const restoring = (bucket: Bucket) => openRecord<Restoring>(bucket, 'restoring');
 
-/** Whether a service is being restored, in which case it makes no backup. */
-export const isRestoring = async ({ r2 }: Bucket): Promise<boolean> => (await r2.head('restoring')) !== null;
+/** Whether a service is being restored, in which case it makes no backup. One that nobody goes on with is given up after a day. */
+export const isRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
+  const found = await r2.head('restoring');
+  return found !== null && found.uploaded.getTime() > Date.now() - DAY_MS;
+};
 
 const refuse = (message: string) => new AppError('invalid_transition', { message });
 
-/** Refuses a service that has accounts, and one whose databases have other names. */
-const checkService = async (env: Env, { format, databases }: CompleteBackup): Promise<void> => {
+/** Refuses a backup of another release, and one of databases that the service doesn't have. */
+const checkBackup = (env: Env, { format, databases }: CompleteBackup): void => {
   if (format !== BACKUP_FORMAT)
     throw refuse('The backup is from another release. Restore it with that release.');
   const found = accountDatabases(env);
   const missing = databases.filter((name) => !found.some(({ binding }) => binding === name));
   if (missing.length > 0) throw refuse(`DATABASES lacks ${missing.join(' and ')}, which the backup has.`);
-  for (const { db } of found) {
+};
+
+const hasAccounts = async (env: Env): Promise<boolean> => {
+  for (const { db } of accountDatabases(env)) {
     const rows = await db.values(sql`SELECT 1 FROM accounts LIMIT 1`);
-    if (rows.length > 0) throw refuse('The service has accounts. Restore into a new service.');
+    if (rows.length > 0) return true;
   }
+  return false;
 };
 
 type Ctx = Parameters<typeof restoreLine>[0];
@@ -103,25 +111,33 @@ const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Pr
   }
 };
 
+/**
+ * Where the restore goes on. The bucket outlives the databases, so its record may be of a service that was lost while it was
+ * restored: a service without accounts begins at the first chunk, whatever the record says.
+ */
+const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Restoring; etag: string }> => {
+  const record = restoring(bucket);
+  const found = await record.read();
+  if (await hasAccounts(env)) {
+    if (!found) throw refuse('The service has accounts. Restore into a new service.');
+    if (found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
+    return { state: found.value, etag: found.etag };
+  }
+  const state = { id, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() };
+  // Written before the first row, which would otherwise make the service one that has accounts.
+  const isWritten = await record.write(state, found?.etag ?? null);
+  const written = isWritten ? await record.read() : null;
+  if (!written) throw refuse('Another call restores the backup.');
+  return { state, etag: written.etag };
+};
+
 /** Restores the next chunks. */
 export const restoreStep = async (env: Env, bucket: Bucket, id: string): Promise<Restored> => {
   const summary = await readSummary(bucket, id);
   if (!summary) throw new AppError('not_found', { message: 'Backup Not Found' });
+  checkBackup(env, summary);
   const record = restoring(bucket);
-  const found = await record.read();
-  if (found && found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
-  if (!found) await checkService(env, summary);
-  const state = found?.value ?? {
-    id,
-    chunk: 0,
-    rows: 0,
-    skipped: 0,
-    accounts: 0,
-    startedAtMs: Date.now(),
-  };
-  // Written before the first row, which would otherwise make the service one that has accounts.
-  if (!found && !(await record.write(state, null))) throw refuse('Another call restores the backup.');
-  const etag = found?.etag ?? (await record.read())?.etag ?? null;
+  const { state, etag } = await resume(env, bucket, id);
 
   const { chunks } = summary;
   const stopAtMs = Date.now() + STEP_MS;

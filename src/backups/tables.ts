@@ -21,8 +21,8 @@ const BEGINS_AT: Record<string, Record<string, string>> = {
   license_totals: { licenses: '0', bytes: '0' },
 };
 
-/** Rows of a table that may be long. */
-const LONG_ROWS = 4;
+/** Each has the body of a message, so a page of them is as large as the memory of a step allows. */
+const PAGE_MESSAGES = 4;
 const PAGE_ROWS = 500;
 
 export interface Table {
@@ -52,7 +52,7 @@ const toTable = (drizzled: SQLiteTable): Table => {
     name,
     columns: stored,
     key,
-    pageRows: name === 'store_messages' ? LONG_ROWS : PAGE_ROWS,
+    pageRows: name === 'store_messages' ? PAGE_MESSAGES : PAGE_ROWS,
     values: (found) => found.map((column, i) => BEGINS_AT[name]?.[column] ?? `value ->> ${i}`).join(', '),
     condition: (found) =>
       conditionOf(

@@ -1,19 +1,27 @@
-import { applyD1Migrations } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
-import { running } from '../../src/backups/state.ts';
 import { LEFT_OUT, TABLES } from '../../src/backups/tables.ts';
 import { accountDatabases } from '../../src/db/client.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { type Customer, type Json, ORIGIN, signUp } from '../support/client.ts';
+import { ORIGIN, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { emptyStorage } from '../support/empty-storage.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
-import { addEndpoint, loseHints } from '../support/outbox.ts';
-import { newReceiver } from '../support/receiver.ts';
+import { loseHints } from '../support/outbox.ts';
+import {
+  backUp,
+  beRestoring,
+  FINGERPRINT,
+  loseChunk,
+  loseService,
+  openSeller,
+  pictureOf,
+  restore,
+  verify,
+} from './service.ts';
+
+// One file, because a runtime with a bucket doesn't always end when it is reset.
 
 let stop: () => void;
 let hints: ReturnType<typeof loseHints>;
@@ -26,98 +34,6 @@ afterAll(() => {
   hints.stop();
 });
 
-const FINGERPRINT = 'machine-0001';
-
-/** A seller who has something of every kind. */
-const seller = async (number: number) => {
-  const ada = await signUp();
-  await ada.asSession('PUT', '/api/v1/products/editor', { name: 'Editor', terms: { max_activations: 2 } });
-  const licenses: Json[] = [];
-  for (let i = 0; i < 3; i++)
-    licenses.push(
-      await ada.createLicense({ product: 'editor', customer_email: `kunde${number}-${i}@example.com` }),
-    );
-  const [first] = licenses;
-  const licenseKey = String(first?.['license_key']);
-  await ada.asKey('POST', '/api/v1/licenses/activate', { license_key: licenseKey, fingerprint: FINGERPRINT });
-  await ada.asSession('POST', `/api/v1/licenses/${String(licenses[1]?.['id'])}/suspend`, { reason: 'late' });
-  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
-  return { ada, licenses, licenseKey, endpoint };
-};
-type Seller = Awaited<ReturnType<typeof seller>>;
-
-/** What the seller sees of the account. */
-const pictureOf = async ({ ada, licenseKey, endpoint }: Seller) => {
-  const [licenses, dashboard, webhook] = await Promise.all([
-    ada.asSession('GET', '/api/v1/licenses?limit=100'),
-    ada.asSession('GET', '/api/dashboard'),
-    ada.asSession('GET', `/api/webhooks/${endpoint.id}`),
-  ]);
-  const { body: verdict } = await verify(ada, licenseKey);
-  const { usage, licenses: counts } = dashboard.body;
-  return {
-    licenses: licenses.body.data,
-    counts,
-    usage: usage.api_usage,
-    secret: webhook.body.secret,
-    seat: verdict.activation.id,
-    valid: verdict.valid,
-    verifiedUsage: verdict.api_usage,
-  };
-};
-
-const backUp = async () => {
-  let { body } = await asOperator('POST', '/operator/backups');
-  for (let step = 0; body['status'] === 'running' && step < 50; step++)
-    ({ body } = await asOperator('POST', `/operator/backups/${String(body['id'])}/continue`));
-  return body;
-};
-
-const restore = async (id: unknown) => {
-  for (let step = 0; step < 50; step++) {
-    const { status, body } = await asOperator('POST', `/operator/backups/${String(id)}/restore`);
-    if (status !== 200 || body['done']) return { status, body };
-  }
-  throw new Error('The restore has no end.');
-};
-
-/** Loses everything but the bucket. */
-const loseService = async () => {
-  const kept: { key: string; bytes: ArrayBuffer; customMetadata: Record<string, string> }[] = [];
-  const { objects } = await env.BACKUPS.list({ include: ['customMetadata'] });
-  for (const { key, customMetadata = {} } of objects) {
-    const found = await env.BACKUPS.get(key);
-    if (found) kept.push({ key, bytes: await found.arrayBuffer(), customMetadata });
-  }
-  await emptyStorage();
-  await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));
-  for (const { key, bytes, customMetadata } of kept) await env.BACKUPS.put(key, bytes, { customMetadata });
-};
-
-const verify = (ada: Customer, licenseKey: string) =>
-  ada.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey, fingerprint: FINGERPRINT });
-
-const bucket = () => requireBucket(env);
-
-/** Puts a restore that was complete back to its beginning. */
-const repeatRestore = (id: string) =>
-  openRecord(bucket(), 'restoring').write(
-    { id, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() },
-    null,
-  );
-
-/** Lets the backup that runs have a chunk that the bucket doesn't have. */
-const loseChunk = async () => {
-  const record = running(bucket());
-  const found = await record.read();
-  if (!found) throw new Error('No backup runs.');
-  const position = { phase: 'verify', chunk: 0, found: {} } as const;
-  await record.write(
-    { ...found.value, position, chunks: ['000000-lost'], counts: { accounts: 1 } },
-    found.etag,
-  );
-};
-
 test('a backup names every table of the database, or says why it leaves one out', async () => {
   const { results } = await env.DB.prepare(
     `SELECT name FROM sqlite_master WHERE type = 'table'
@@ -128,7 +44,7 @@ test('a backup names every table of the database, or says why it leaves one out'
 });
 
 test('a service that is lost comes back from a backup as it was', async () => {
-  const sellers = await Promise.all([seller(0), seller(1), seller(2)]);
+  const sellers = await Promise.all([openSeller(0), openSeller(1), openSeller(2)]);
   const before = [];
   for (const one of sellers) before.push(await pictureOf(one));
   const backup = await backUp();
@@ -166,7 +82,7 @@ test('a service that is lost comes back from a backup as it was', async () => {
 });
 
 test('an application that called before the service was restored gets its verdict once it is', async () => {
-  const one = await seller(9);
+  const one = await openSeller(9);
   const before = await pictureOf(one);
   const { id } = await backUp();
   await loseService();
@@ -178,7 +94,7 @@ test('an application that called before the service was restored gets its verdic
 });
 
 test('what the accounts of a restored service store is metered as it is', async () => {
-  const one = await seller(8);
+  const one = await openSeller(8);
   const { id } = await backUp();
   await loseService();
   await restore(id);
@@ -195,18 +111,29 @@ test('what the accounts of a restored service store is metered as it is', async 
 });
 
 test('a step of a restore that is made again changes nothing', async () => {
-  const one = await seller(3);
+  const one = await openSeller(3);
   const backup = await backUp();
   await loseService();
   await asOperator('POST', `/operator/backups/${backup.id}/restore`);
   const before = await pictureOf(one);
   // The step was made, but nobody has written down that it was.
-  await repeatRestore(backup.id);
+  await beRestoring(backup.id);
   const again = await restore(backup.id);
   expect(again.body).toMatchObject({ done: true, accounts: backup.accounts });
   const after = await pictureOf(one);
   expect(after.licenses).toEqual(before.licenses);
   expect([after.usage, after.seat]).toEqual([before.verifiedUsage, before.seat]);
+});
+
+test('a service that is lost while it is restored is restored from the beginning, from whichever backup', async () => {
+  const one = await openSeller(10);
+  const { id: older } = await backUp();
+  const { id: newer, accounts } = await backUp();
+  await loseService();
+  await beRestoring(older, 1);
+  const { status, body } = await restore(newer);
+  expect({ status, body }).toMatchObject({ status: 200, body: { done: true, accounts } });
+  expect((await pictureOf(one)).licenses).toHaveLength(3);
 });
 
 test('a service that has accounts is not restored into', async () => {
@@ -220,7 +147,7 @@ test('a service that has accounts is not restored into', async () => {
 });
 
 test('a backup whose chunk was changed or exchanged is not restored', async () => {
-  await seller(4);
+  await openSeller(4);
   const first = await backUp();
   const second = await backUp();
   const names = async (id: string) =>
@@ -238,7 +165,7 @@ test('a backup whose chunk was changed or exchanged is not restored', async () =
 });
 
 test('a backup that can not be read back is not complete', async () => {
-  await seller(5);
+  await openSeller(5);
   const { body } = await asOperator('POST', '/operator/backups');
   await loseChunk();
   const { body: ended } = await asOperator('POST', `/operator/backups/${body.id}/continue`);
@@ -257,7 +184,7 @@ test('metrics tell how old the last complete backup is', async () => {
 });
 
 test('two steps at once make one of them', async () => {
-  await seller(6);
+  await openSeller(6);
   const { body } = await asOperator('POST', '/operator/backups');
   const steps = await Promise.all([
     asOperator('POST', `/operator/backups/${body.id}/continue`),
@@ -270,7 +197,7 @@ test('two steps at once make one of them', async () => {
 
 test('the hourly work makes a backup a day, goes on with it by the queue, and deletes those of a month ago', async () => {
   const service = { env, db: accountDatabases(env)[0].db };
-  await seller(7);
+  await openSeller(7);
   for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
   await backUpNightly(service);
   await continueBackup(env);
@@ -285,4 +212,15 @@ test('the hourly work makes a backup a day, goes on with it by the queue, and de
   const left = (await asOperator('GET', '/operator/backups')).body.data;
   expect(left).toHaveLength(1);
   expect(left[0].id).not.toBe(made.body.data[0].id);
+});
+
+test('a backup that is not complete after two days makes room for another', async () => {
+  const service = { env, db: accountDatabases(env)[0].db };
+  const { body: stuck } = await asOperator('POST', '/operator/backups');
+  useFakeClock(Date.now() + 3 * DAY_MS);
+  await backUpNightly(service);
+  await continueBackup(env);
+  expect((await asOperator('GET', `/operator/backups/${stuck.id}`)).status).toBe(404);
+  const { body } = await asOperator('GET', '/operator/backups');
+  expect(body.data[0]).toMatchObject({ status: 'done' });
 });

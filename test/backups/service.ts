@@ -1,0 +1,103 @@
+import { applyD1Migrations } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
+import { running } from '../../src/backups/state.ts';
+import { type Customer, type Json, signUp } from '../support/client.ts';
+import { emptyStorage } from '../support/empty-storage.ts';
+import { asOperator } from '../support/operator.ts';
+import { addEndpoint } from '../support/outbox.ts';
+import { newReceiver } from '../support/receiver.ts';
+
+// A service that is lost and comes back.
+
+export const FINGERPRINT = 'machine-0001';
+
+/** A seller who has something of every kind. */
+export const openSeller = async (number: number) => {
+  const ada = await signUp();
+  await ada.asSession('PUT', '/api/v1/products/editor', { name: 'Editor', terms: { max_activations: 2 } });
+  const licenses: Json[] = [];
+  for (let i = 0; i < 3; i++)
+    licenses.push(
+      await ada.createLicense({ product: 'editor', customer_email: `kunde${number}-${i}@example.com` }),
+    );
+  const [first] = licenses;
+  const licenseKey = String(first?.['license_key']);
+  await ada.asKey('POST', '/api/v1/licenses/activate', { license_key: licenseKey, fingerprint: FINGERPRINT });
+  await ada.asSession('POST', `/api/v1/licenses/${String(licenses[1]?.['id'])}/suspend`, { reason: 'late' });
+  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  return { ada, licenses, licenseKey, endpoint };
+};
+type Seller = Awaited<ReturnType<typeof openSeller>>;
+
+/** What the seller sees of the account. */
+export const pictureOf = async ({ ada, licenseKey, endpoint }: Seller) => {
+  const [licenses, dashboard, webhook] = await Promise.all([
+    ada.asSession('GET', '/api/v1/licenses?limit=100'),
+    ada.asSession('GET', '/api/dashboard'),
+    ada.asSession('GET', `/api/webhooks/${endpoint.id}`),
+  ]);
+  const { body: verdict } = await verify(ada, licenseKey);
+  const { usage, licenses: counts } = dashboard.body;
+  return {
+    licenses: licenses.body.data,
+    counts,
+    usage: usage.api_usage,
+    secret: webhook.body.secret,
+    seat: verdict.activation.id,
+    valid: verdict.valid,
+    verifiedUsage: verdict.api_usage,
+  };
+};
+
+export const backUp = async () => {
+  let { body } = await asOperator('POST', '/operator/backups');
+  for (let step = 0; body['status'] === 'running' && step < 50; step++)
+    ({ body } = await asOperator('POST', `/operator/backups/${String(body['id'])}/continue`));
+  return body;
+};
+
+export const restore = async (id: unknown) => {
+  for (let step = 0; step < 50; step++) {
+    const { status, body } = await asOperator('POST', `/operator/backups/${String(id)}/restore`);
+    if (status !== 200 || body['done']) return { status, body };
+  }
+  throw new Error('The restore has no end.');
+};
+
+/** Loses everything but the bucket. */
+export const loseService = async () => {
+  const kept: { key: string; bytes: ArrayBuffer; customMetadata: Record<string, string> }[] = [];
+  const { objects } = await env.BACKUPS.list({ include: ['customMetadata'] });
+  for (const { key, customMetadata = {} } of objects) {
+    const found = await env.BACKUPS.get(key);
+    if (found) kept.push({ key, bytes: await found.arrayBuffer(), customMetadata });
+  }
+  await emptyStorage();
+  await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));
+  for (const { key, bytes, customMetadata } of kept) await env.BACKUPS.put(key, bytes, { customMetadata });
+};
+
+export const verify = (ada: Customer, licenseKey: string) =>
+  ada.asKey('POST', '/api/v1/licenses/verify', { license_key: licenseKey, fingerprint: FINGERPRINT });
+
+const bucket = () => requireBucket(env);
+
+/** Leaves the record of a restore that is at chunk `chunk`. */
+export const beRestoring = (id: string, chunk = 0) =>
+  openRecord(bucket(), 'restoring').write(
+    { id, chunk, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() },
+    null,
+  );
+
+/** Lets the backup that runs have a chunk that the bucket doesn't have. */
+export const loseChunk = async () => {
+  const record = running(bucket());
+  const found = await record.read();
+  if (!found) throw new Error('No backup runs.');
+  const position = { phase: 'verify', chunk: 0, found: {} } as const;
+  await record.write(
+    { ...found.value, position, chunks: ['000000-lost'], counts: { accounts: 1 } },
+    found.etag,
+  );
+};
