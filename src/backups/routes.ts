@@ -1,11 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { auditFirst } from '../audit/audit.ts';
-import { clientIp } from '../http/client-ip.ts';
-import { type AppEnv, publicCtx } from '../http/context.ts';
+import { operatorAuditCtx, operatorOnly } from '../auth/operator.ts';
+import type { AppEnv } from '../http/context.ts';
 import { takes } from '../http/input.ts';
-import { checkOperatorToken } from '../operators/access.ts';
 import { AppError } from '../shared/app-error.ts';
-import { OPERATOR } from '../shared/rules/audit.ts';
 import { requireBucket } from './bucket.ts';
 import { startBackup } from './nightly.ts';
 import { restoreStep } from './restore.ts';
@@ -14,8 +12,6 @@ import { listIds, readSummary, running } from './state.ts';
 import { makeStep } from './step.ts';
 
 // The operator's paths for backups of the whole service: see docs/backups.md.
-
-const auditCtx = (c: Context<AppEnv>) => ({ ...publicCtx(c), accountId: 'operator', actor: OPERATOR });
 
 const idOf = (c: Context<AppEnv>): string => {
   const { success, data } = backupParam.safeParse(c.req.param());
@@ -26,11 +22,7 @@ const idOf = (c: Context<AppEnv>): string => {
 const notFound = () => new AppError('not_found', { message: 'Backup Not Found' });
 
 export const backupRoutes = new Hono<AppEnv>()
-  .use(async (c, next) => {
-    await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
-    c.header('Cache-Control', 'no-store');
-    await next();
-  })
+  .use(operatorOnly)
   .get('/', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
     const [now, ids] = await Promise.all([running(bucket).read(), listIds(bucket)]);
@@ -40,7 +32,7 @@ export const backupRoutes = new Hono<AppEnv>()
   })
   .post('/', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
-    await auditFirst(auditCtx(c), 'service.backup', null);
+    await auditFirst(operatorAuditCtx(c), 'service.backup', null);
     return c.json(toBackup(await startBackup(c.env, bucket)), 201);
   })
   .get('/:id', takes({}), async (c) => {
@@ -67,7 +59,7 @@ export const backupRoutes = new Hono<AppEnv>()
     const bucket = requireBucket(c.env);
     const id = idOf(c);
     const restored = toRestored(await restoreStep(c.env, bucket, id));
-    if (restored.done) await auditFirst(auditCtx(c), 'service.restore', id, { rows: restored.rows });
+    if (restored.done) await auditFirst(operatorAuditCtx(c), 'service.restore', id, { rows: restored.rows });
     return c.json(restored, 200);
   });
 

@@ -21,8 +21,9 @@ const MAX_FACTS = 200;
 
 const withoutPerson = (text: string, scrub: (value: object) => object): string => {
   const { buyer: _, ...fact } = JSON.parse(text) as { buyer?: unknown; kind: string };
-  const { name: __, email: ___, ...nobody } = fact as { name?: string; email?: string };
-  return JSON.stringify(fact.kind === 'buyer' ? { ...nobody, email: '' } : scrub(fact));
+  if (fact.kind !== 'buyer') return JSON.stringify(scrub(fact));
+  const { name: __, email: ___, ...nobody } = fact as { name?: string; email?: string; kind: string };
+  return JSON.stringify({ ...scrub(nobody), email: '' });
 };
 
 /** Marks the customer's purchases. */

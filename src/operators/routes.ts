@@ -2,9 +2,9 @@ import { type Context, Hono } from 'hono';
 import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
 import { clientOf } from '../auth/client.ts';
+import { operatorAuditCtx, operatorOnly } from '../auth/operator.ts';
 import { renderBackups } from '../backups/metrics.ts';
 import { requestOperatorChange } from '../credentials/operator-change.ts';
-import { clientIp } from '../http/client-ip.ts';
 import { accountCtx, type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { takes } from '../http/input.ts';
 import { NDJSON, streamLines } from '../http/ndjson.ts';
@@ -15,7 +15,6 @@ import { OPERATOR } from '../shared/rules/audit.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { toPage } from '../shared/schemas/lists.ts';
 import { requestReset } from '../two-factor/reset.ts';
-import { checkOperatorToken } from './access.ts';
 import {
   type FoundAccount,
   getAccount,
@@ -48,9 +47,6 @@ import { type FoundUsage, withUsage } from './usage.ts';
 
 // The operator's paths. They are not in the OpenAPI document, which is for the service's users: see docs/running.md.
 
-/** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
-const auditCtx = (c: Context<AppEnv>) => ({ ...publicCtx(c), accountId: 'operator', actor: OPERATOR });
-
 /** Any id of another form is no account's. */
 const operatorCtx = (c: Context<AppEnv>) => {
   const { success, data } = accountParam.safeParse(c.req.param());
@@ -59,18 +55,14 @@ const operatorCtx = (c: Context<AppEnv>) => {
 };
 
 export const operatorRoutes = new Hono<AppEnv>()
-  .use(async (c, next) => {
-    await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
-    c.header('Cache-Control', 'no-store');
-    await next();
-  })
+  .use(operatorOnly)
   .get('/metrics', takes({}), async (c) => {
     const metrics = await Promise.all([renderMetrics(c.env, readRequestCounts()), renderBackups(c.env)]);
     return c.text(metrics.join(''), 200);
   })
   .get('/accounts', takes({ query: accountsQuery }), async (c) => {
     const input = c.req.valid('query');
-    await auditReadFirst(auditCtx(c), 'accounts.search', { by_query: !!input.q });
+    await auditReadFirst(operatorAuditCtx(c), 'accounts.search', { by_query: !!input.q });
     const { limit, sort, usage } = input;
     const found = await (sort ? largestAccounts : searchAccounts)(c.env, input);
     // The last row only shows that there is another page.
@@ -85,14 +77,14 @@ export const operatorRoutes = new Hono<AppEnv>()
   })
   .post('/invitations', takes({ body: inviteInput }), async (c) => {
     const { email = null, days } = c.req.valid('json');
-    const { token, row } = await invite(auditCtx(c), email, days);
+    const { token, row } = await invite(operatorAuditCtx(c), email, days);
     const url = `${clientOf(c).origin}/register#invitation=${token}`;
     return c.json({ ...toInvitation(row), url }, 201);
   })
   .delete('/invitations/:id', takes({}), async (c) => {
     const { success, data } = invitationParam.safeParse(c.req.param());
     if (!success) throw new AppError('not_found', { message: 'Invitation Not Found' });
-    await revokeInvitation(auditCtx(c), data.id);
+    await revokeInvitation(operatorAuditCtx(c), data.id);
     return c.json({ id: data.id, deleted: true }, 200);
   })
   .post('/accounts/:id/suspend', takes({}), async (c) => {
@@ -164,6 +156,6 @@ export const operatorRoutes = new Hono<AppEnv>()
   .post('/reseal', takes({ body: resealInput }), async (c) => {
     const { restart } = c.req.valid('json');
     // Before the work, which no batch can include.
-    await auditFirst(auditCtx(c), 'secrets.reseal', null, { restart });
+    await auditFirst(operatorAuditCtx(c), 'secrets.reseal', null, { restart });
     return c.json(await reseal(c.env, restart), 200);
   });

@@ -1,7 +1,12 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import type { PublicCtx } from '../db/ctx.ts';
+import { clientIp } from '../http/client-ip.ts';
+import { type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { equalInConstantTime, sha256 } from '../shared/crypto/hash.ts';
+import { OPERATOR } from '../shared/rules/audit.ts';
 import { operatorLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 
@@ -11,7 +16,7 @@ const BEARER = /^Bearer +(\S+)$/i;
  * Throws unless the header has the operator's token. Only wrong tokens cost a query, so that metrics can be read while the
  * database is down. `address` is the caller's, whose wrong tokens are limited.
  */
-export const checkOperatorToken = async (
+const checkOperatorToken = async (
   ctx: PublicCtx,
   authorization: string | undefined,
   address: string,
@@ -24,3 +29,17 @@ export const checkOperatorToken = async (
   await consumeAttempts(ctx, operatorLimits(address));
   throw new AppError('invalid_credentials', { message: 'Invalid Operator Token' });
 };
+
+/** Lets the operator alone in. Nothing of an answer is kept on the way. */
+export const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
+  await checkOperatorToken(publicCtx(c), c.req.header('authorization'), clientIp(c));
+  c.header('Cache-Control', 'no-store');
+  await next();
+});
+
+/** Records what concerns no single account. The entries are in the first database, under an id that no account has. */
+export const operatorAuditCtx = (c: Context<AppEnv>) => ({
+  ...publicCtx(c),
+  accountId: 'operator',
+  actor: OPERATOR,
+});
