@@ -1,13 +1,15 @@
 import * as z from 'zod';
 import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import { SEARCHED_FIELDS } from '../shared/rules/license-fields.ts';
-import { LICENSE_STATES, MAX_PRODUCT_LENGTH } from '../shared/rules/licenses.ts';
+import { LICENSE_STATES, MAX_PRODUCT_LENGTH, SEAT_FILTERS } from '../shared/rules/licenses.ts';
 import { canonicalEmail, searchField, text } from '../shared/schemas/fields.ts';
 import { pageAfter } from '../shared/schemas/lists.ts';
 import { SORTS } from './sorts.ts';
 import { MAX_SEARCHED_ENTRIES, MAX_SEARCHED_LENGTH } from './trigrams.ts';
 
 const MAX_METADATA_FILTERS = 5;
+/** As long as a fingerprint. */
+const MAX_MACHINE_LENGTH = 256;
 
 const timeOrDate = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
@@ -39,6 +41,17 @@ export const listLicensesQuery = z.object({
   created_after: timeOrDate.meta({
     description: 'Only licenses that were created later. A date is its first moment in UTC.',
   }),
+  seats: z
+    .enum(SEAT_FILTERS)
+    .optional()
+    .meta({
+      description: `\`full\` finds licenses all of whose seats are taken (\`used\` is at least \`limit\`), and \`used\` those with a seat that is taken, also without a limit. Seats are as a verify would find them at that moment: one whose lease has ended is free. A page looks through up to 11,000 machines. The order is by \`created_at\`. ${SHORT_PAGES}`,
+    }),
+  machine: text(MAX_MACHINE_LENGTH)
+    .optional()
+    .meta({
+      description: `Finds licenses by one of their machines: its whole fingerprint, the id of its activation, or the beginning of its name. If more than 1,000 machines have names that begin so, only those with exactly this name are found. Upper and lower case don’t matter in a name’s letters A to Z. A machine is found while it holds a seat, and for about 30 days after. The order is by \`created_at\`. Can’t be combined with \`seats\`. ${SHORT_PAGES}`,
+    }),
   sort: z.enum(SORTS).optional().meta({
     description:
       'The order, descending with `-`. The default is `-created_at`, and `-expires_at` with `status=expired`. Licenses that never expire come after all dates.',

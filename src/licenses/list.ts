@@ -4,6 +4,7 @@ import { licenses } from '../db/schema.ts';
 import { normalizeTypedKey } from '../shared/rules/license-key.ts';
 import type { LicenseStatus } from '../shared/rules/licenses.ts';
 import { toPage } from '../shared/schemas/lists.ts';
+import { isByMachines, listByMachines } from './by-machines.ts';
 import { conditionsOf, type ListInput } from './filters.ts';
 import { toLicense } from './schemas.ts';
 import { isCustomer, searchLicenses } from './search.ts';
@@ -49,6 +50,10 @@ const sortOf = ({ sort, status, expires_at }: ListInput): Sort => {
 export const listLicenses = async (ctx: Ctx, { q: text, ...input }: ListInput) => {
   const q = text || undefined;
   const { status, limit, cursor } = input;
+  if (isByMachines(input)) {
+    const { rows, next_cursor } = await listByMachines(ctx, { ...input, q });
+    return { data: rows.map(toLicense), next_cursor };
+  }
   const licenseKey = q && cursor === undefined ? normalizeTypedKey(q) : null;
   const exactMatch = licenseKey ? await findByKey(ctx, input, licenseKey) : [];
   if (exactMatch.length > 0) return toPage(exactMatch, limit, toLicense);

@@ -8,15 +8,11 @@ import { compareCandidates, FEW_CANDIDATES, MAX_CANDIDATES } from './candidates.
 import { conditionsOf, type ListInput, rangeOf, sourcesOf } from './filters.ts';
 import { toLicense } from './schemas.ts';
 import { admitSearch } from './search-pace.ts';
+import type { FoundPage } from './search.ts';
 import { fieldOf, orderOf, type Sort, type Stretch, stretchesOf } from './sorts.ts';
 import { isMatch } from './trigrams.ts';
 
-type SortedInput = ListInput & { sort: Sort };
-
-interface Page {
-  rows: LicenseRow[];
-  next_cursor: string | null;
-}
+export type SortedInput = ListInput & { sort: Sort };
 
 /** What each candidate is compared with. */
 const comparisonOf = ({ accountId }: Ctx, input: SortedInput, ...others: (SQL | null | undefined)[]) => {
@@ -32,7 +28,7 @@ const readStretch = async (
   input: SortedInput,
   { index, where, order, condition, cursorAfter }: Stretch,
   { limit, size }: { limit: number; size: number },
-): Promise<Page> => {
+): Promise<FoundPage> => {
   const candidates = sql`
     SELECT seq FROM licenses INDEXED BY ${sql.identifier(index)}
     WHERE account_id = ${ctx.accountId} AND ${where} ORDER BY ${order} LIMIT ${size}`;
@@ -42,7 +38,7 @@ const readStretch = async (
 };
 
 /** Reads on after the cursor, `size` candidates at most from each stretch. */
-const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<Page> => {
+const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<FoundPage> => {
   const rows: LicenseRow[] = [];
   let end: string | null = null;
   for (const stretch of stretchesOf(input.sort, input.cursor, rangeOf(fieldOf(input.sort), input))) {
@@ -59,7 +55,7 @@ const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<Page>
 };
 
 /** Reads on after a page that stayed short. */
-const fill = async (ctx: Ctx, input: SortedInput, page: Page, size: number): Promise<Page> => {
+const fill = async (ctx: Ctx, input: SortedInput, page: FoundPage, size: number): Promise<FoundPage> => {
   if (page.next_cursor === null) return page;
   const limit = input.limit - page.rows.length;
   const rest = await readOn(ctx, { ...input, cursor: page.next_cursor, limit }, size);
@@ -79,7 +75,8 @@ const findFew = async ({ db, accountId }: Ctx, input: SortedInput, size: number)
   return fewest < size ? (sources[sizes.indexOf(fewest)] ?? null) : null;
 };
 
-const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise<Page> => {
+/** Returns a page of candidates, of which there are fewer than `MAX_CANDIDATES`. */
+export const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise<FoundPage> => {
   const { order, isAfter, cursorAfter } = orderOf(input.sort, input.cursor);
   const comparison = comparisonOf(ctx, input, isAfter);
   const { rows, last } = await compareCandidates(ctx, {
@@ -92,8 +89,8 @@ const pageAmong = async (ctx: Ctx, input: SortedInput, candidates: SQL): Promise
 };
 
 /** Begins with few candidates, because most pages need no more. */
-const readPage = async (ctx: Ctx, input: SortedInput): Promise<Page> => {
-  const isShort = ({ rows, next_cursor }: Page) => next_cursor !== null && rows.length < input.limit;
+const readPage = async (ctx: Ctx, input: SortedInput): Promise<FoundPage> => {
+  const isShort = ({ rows, next_cursor }: FoundPage) => next_cursor !== null && rows.length < input.limit;
   let page = await readOn(ctx, input, input.limit + 1);
   for (const size of [FEW_CANDIDATES, MAX_CANDIDATES]) {
     if (!isShort(page)) return page;

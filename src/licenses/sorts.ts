@@ -79,6 +79,12 @@ const readPlace = (sort: Sort, cursor: string | undefined): Place | null => {
   return place;
 };
 
+/** The license after which a page in order of creation begins. */
+export const readLicenseId = (cursor: string | undefined): string | null => {
+  const place = readPlace('created_at', cursor);
+  return place && `${place.tie}`;
+};
+
 /** The whole order, for licenses that are compared with each other. */
 export const orderOf = (sort: Sort, cursor: string | undefined) => {
   const field = fieldOf(sort);

@@ -212,9 +212,11 @@ describe('30 days after the leases of five machines have ended', () => {
     const counted = await totals();
     await tamper(
       accountId,
-      `DROP TABLE machine_totals; ALTER TABLE recent_counters DROP COLUMN events;
+      `DROP INDEX activations_by_activation; DROP INDEX activations_by_fingerprint; DROP INDEX activations_by_name;
+       DROP TABLE machine_totals; ALTER TABLE recent_counters DROP COLUMN events;
        UPDATE storage_version SET version = 9`,
     );
+    await runDurableObjectAlarm(gate(accountId));
     expect(await totals()).toEqual(counted);
     vi.advanceTimersByTime(31 * DAY_MS);
     expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);

@@ -56,6 +56,9 @@ const callEveryFeature = async () => {
     '?sort=-expires_at',
     '?sort=customer_email',
     '?status=active&sort=-expires_at',
+    '?seats=full',
+    '?seats=used&sort=created_at&q=orr',
+    '?machine=machine-1&product=Orrery',
   ]) {
     let cursor = '';
     for (let pages = 0; pages < 4; pages++) {

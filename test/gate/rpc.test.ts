@@ -27,6 +27,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     close: 2,
     listActivations: 3,
     listSeatChanges: 3,
+    findLicenses: 1,
     exportActivations: 2,
     exportSeatChanges: 3,
     importSeats: 2,

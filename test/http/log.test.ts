@@ -19,6 +19,7 @@ test('log lines name the calling account and API key and contain no secret', asy
   await call('GET', `/${ada.apiKey}`, { headers: { cookie: `__Host-session=${ada.token}` } });
   await ada.verify(license.license_key);
   await ada.asSession('GET', `/api/v1/licenses?q=${license.license_key}`);
+  await ada.asSession('GET', '/api/v1/licenses?machine=Private%20Laptop');
   const revealed = await ada.asSession('GET', `/api/api-keys/${ada.apiKeyId}`);
   expect(revealed.body.api_key).toBe(ada.apiKey);
   for (const route of routes) {
@@ -37,6 +38,8 @@ test('log lines name the calling account and API key and contain no secret', asy
     ada.password,
     wrongPassword,
     license.license_key,
+    'Private Laptop',
+    'Private%20Laptop',
     webhook.secret,
     rotated.secret,
   ]);

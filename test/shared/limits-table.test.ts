@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { MACHINES_PER_LICENSE, MAX_BEGINNINGS } from '../../src/gate/home/find-licenses.ts';
 import { SPARE_MACHINES } from '../../src/gate/rules/seats.ts';
+import { MAX_CANDIDATES } from '../../src/licenses/candidates.ts';
 import { MAX_API_KEYS } from '../../src/shared/rules/api-keys.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import {
@@ -100,6 +102,9 @@ const LIMITS = [
   `${ofPlans('callsPerSecond')} a second`,
   pace(SESSION_PACE.callsPerSecond, SESSION_PACE.windowMs),
   pace(SEARCH_PACE.licensesPerSecond, SEARCH_PACE.windowMs),
+  // A page of 100 licenses, and what a page that stays short looks through besides.
+  count((100 + MAX_CANDIDATES) * MACHINES_PER_LICENSE),
+  count(MAX_BEGINNINGS),
   `${ofPlans('apiLimit')} a period, for machines of customers a quarter more`,
   within(UNKNOWN_LICENSES_PACE.ofAddress, UNKNOWN_LICENSES_PACE.windowMs),
   within(UNKNOWN_LICENSES_PACE.inAll, UNKNOWN_LICENSES_PACE.windowMs),

@@ -2,6 +2,9 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { BRANCH_TABLES } from '../../src/gate/branch/gate-branch.ts';
+import { MACHINE_INDEXES, openFindLicenses } from '../../src/gate/home/find-licenses.ts';
+import { openMachineTotals } from '../../src/gate/home/machine-rows.ts';
+import { openSeatCounts } from '../../src/gate/home/seat-counts.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { openLedger } from '../../src/gate/object/ledger.ts';
 import { EVENTS_OF_COUNTERS, openOutgoing } from '../../src/gate/object/outgoing.ts';
@@ -64,6 +67,29 @@ test('a gate whose counters have no place for events yet keeps its counts', () =
     migrateObject(storage, GATE_TABLES);
     const outgoing = openOutgoing(sql);
     expect([outgoing.isEmpty(), openLedger(sql, outgoing.kept).periodUsage(0)]).toEqual([true, 7]);
+  }));
+
+test('a gate whose machines are in no index yet finds their licenses, and counts their bytes again', () =>
+  onEmptyStorage((storage) => {
+    const { sql } = storage;
+    const stepsBefore = GATE_TABLES.steps.slice(0, GATE_TABLES.steps.indexOf(MACHINE_INDEXES));
+    migrateObject(storage, { ...GATE_TABLES, steps: stepsBefore });
+    sql.exec(
+      `INSERT INTO activations (license_id, fingerprint, id, name, activated_at_ms, last_seen_at_ms, counted_at_ms, live_until_ms)
+       VALUES ('lic_1', 'machine-1', 'act_1', 'Laptop', 1, 1, 1, 9), ('lic_2', 'machine-2', 'act_2', NULL, 1, 1, 1, 1);
+       INSERT INTO machine_totals VALUES (1, 100, NULL)`,
+    );
+    migrateObject(storage, GATE_TABLES);
+    expect(openMachineTotals(sql).pruneAtMs()).toBe(0);
+    const find = openFindLicenses(sql, openSeatCounts(sql));
+    const idsOf = (machine: string | null) =>
+      find({ machine, after: null, isDescending: true, limit: 10 }, 5).licenses.map(([id]) => id);
+    expect(['lap', 'machine-1', 'act_2', null].map(idsOf)).toEqual([
+      ['lic_1'],
+      ['lic_1'],
+      ['lic_2'],
+      ['lic_1'],
+    ]);
   }));
 
 const BASE: ObjectTables = { base: 'CREATE TABLE t1 (a)', baseVersion: 5, steps: [] };

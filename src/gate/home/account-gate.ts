@@ -17,7 +17,7 @@ import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import type { Admission, Call, MovedTo, ReplyText, TransferTurn } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
 import type { TracedLicense } from '../rules/rows.ts';
-import type { MachinePosition, SellingActor } from '../rules/seats.ts';
+import type { LicenseSearch, MachinePosition, SellingActor } from '../rules/seats.ts';
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
@@ -116,6 +116,10 @@ export class AccountGate extends DurableObject<Env> {
 
   listSeatChanges(licenseKey: string, limit: number, beforeSeq: number | null) {
     return this.#home.seller.history(licenseKey, limit, beforeSeq);
+  }
+
+  findLicenses(search: LicenseSearch) {
+    return this.#home.seller.findLicenses(search);
   }
 
   /** A trial only returns the result, as do those of `issueFile` and `startMove`. */

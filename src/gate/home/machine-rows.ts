@@ -45,11 +45,11 @@ export const toMachine = (row: MachineRow): Machine => ({
   },
 });
 
-/** What an application has said of its machine. */
-export const TEXT_BYTES = `coalesce(octet_length(name), 0) + coalesce(octet_length(platform), 0)
-  + coalesce(octet_length(app_version), 0)`;
-/** What a row takes in its table and in an index, about. */
-export const MACHINE_BYTES = `250 + 2 * octet_length(fingerprint) + ${TEXT_BYTES}`;
+/** What an application has said of its machine, also in the index by name. */
+export const TEXT_BYTES = `coalesce(2 * octet_length(name) + octet_length(fingerprint) + 40, 0)
+  + coalesce(octet_length(platform), 0) + coalesce(octet_length(app_version), 0)`;
+/** What a row takes in its table and in its indexes, about. */
+export const MACHINE_BYTES = `300 + 5 * octet_length(fingerprint) + ${TEXT_BYTES}`;
 export const HISTORY_BYTES = '150 + octet_length(fingerprint) + coalesce(octet_length(name), 0)';
 
 const COLUMNS = [
@@ -64,8 +64,12 @@ const COLUMNS = [
   'released_at_ms',
   'live_until_ms',
 ];
-export const UPDATE_MACHINE = `UPDATE activations SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}
-  WHERE license_id = ? AND fingerprint = ? RETURNING ${MACHINE_BYTES} AS bytes`;
+const update = (columns: string[]) =>
+  `UPDATE activations SET ${columns.map((column) => `${column} = ?`).join(', ')}
+   WHERE license_id = ? AND fingerprint = ? RETURNING ${MACHINE_BYTES} AS bytes`;
+export const UPDATE_MACHINE = update(COLUMNS);
+/** Leaves the first value out, so that the index by name isn't written. */
+export const UPDATE_NAMED_MACHINE = update(COLUMNS.slice(1));
 export const REPLACE_MACHINE = `INSERT OR REPLACE INTO activations (${COLUMNS.join(', ')}, license_id, fingerprint, id)
   VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?) RETURNING ${MACHINE_BYTES} AS bytes`;
 

@@ -10,6 +10,7 @@ import {
   type NewMachine,
   TRANSFER_MS,
 } from '../rules/seats.ts';
+import { openFindLicenses } from './find-licenses.ts';
 import { openKeptMachines } from './kept-machines.ts';
 import {
   endMsOf,
@@ -21,6 +22,7 @@ import {
   TEXT_BYTES,
   toMachine,
   UPDATE_MACHINE,
+  UPDATE_NAMED_MACHINE,
   valuesOf,
 } from './machine-rows.ts';
 import { endOfRow, openSeatCounts, type SeatCounter, type SeatEndRow } from './seat-counts.ts';
@@ -107,6 +109,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     trim,
     prunePage,
     listLongestUnseen: longestUnseen.list,
+    findLicenses: openFindLicenses(sql, counts),
 
     /** Returns the machine, or null if it has held no seat within the last 30 days. */
     read: (licenseId: string, fingerprint: string, nowMs: number): Machine | null =>
@@ -151,21 +154,24 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       return select(sql, where, after?.licenseId ?? '', after?.fingerprint ?? '', limit);
     },
 
-    /** Writes a machine, and gives it an id if it has none. The index by id is written only if the id is another one. */
+    /** Writes a machine, and gives it an id if it has none. Indexes are written only if their values are others. */
     write: (changed: NewMachine): Machine => {
       const { licenseId, fingerprint } = changed;
-      const [before] = sql.exec<{ id: string; bytes: number } & SeatEndRow>(
-        `SELECT id, live_until_ms, released_at_ms, ${MACHINE_BYTES} AS bytes FROM activations WHERE license_id = ? AND fingerprint = ?`,
+      const [before] = sql.exec<{ id: string; name: string | null; bytes: number } & SeatEndRow>(
+        `SELECT id, name, live_until_ms, released_at_ms, ${MACHINE_BYTES} AS bytes FROM activations WHERE license_id = ? AND fingerprint = ?`,
         licenseId,
         fingerprint,
       );
       const machine = { ...changed, id: changed.id ?? newId('act') };
       const values = valuesOf(machine);
-      const { bytes } = (
-        before?.id === machine.id
-          ? sql.exec<{ bytes: number }>(UPDATE_MACHINE, ...values)
-          : sql.exec<{ bytes: number }>(REPLACE_MACHINE, ...values, machine.id)
-      ).one();
+      const run = (statement: string, bindings: (typeof values)[number][]) =>
+        sql.exec<{ bytes: number }>(statement, ...bindings).one();
+      const { bytes } =
+        before?.id !== machine.id
+          ? run(REPLACE_MACHINE, [...values, machine.id])
+          : before.name === machine.name
+            ? run(UPDATE_NAMED_MACHINE, values.slice(1))
+            : run(UPDATE_MACHINE, values);
       const endMs = endMsOf(machine.seat);
       const isReleased = machine.seat.releasedAtMs !== null;
       counts.note(licenseId, before ? endOfRow(before) : null, { atMs: endMs, isReleased });

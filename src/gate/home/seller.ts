@@ -2,7 +2,7 @@ import type { Journal } from '../../shared/objects/journal.ts';
 import { NO_TERMS } from '../../shared/rules/terms.ts';
 import { seatsOf } from '../rules/judge.ts';
 import type { CopiedLicense } from '../rules/rows.ts';
-import type { SeatChange, SeatPage, SellingActor } from '../rules/seats.ts';
+import type { FoundLicenses, LicenseSearch, SeatChange, SeatPage, SellingActor } from '../rules/seats.ts';
 import {
   type FileRequest,
   type FileVerdict,
@@ -105,6 +105,10 @@ export const openSeller = (
   return {
     exportMachines: machines.listAll,
     exportHistory: machines.history.listAll,
+
+    /** What a verify that begins now would say of the seats. */
+    findLicenses: (search: LicenseSearch): FoundLicenses =>
+      machines.findLicenses(search, seatClock.read(Date.now())),
 
     list: async (licenseKey: string, limit: number, beforeId: string | null): Promise<SeatPage | null> => {
       const license = await findLicense(licenseKey);

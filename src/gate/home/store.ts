@@ -11,6 +11,7 @@ import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
+import { MACHINE_INDEXES } from './find-licenses.ts';
 import { noteRestore } from './known-branches.ts';
 import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-rows.ts';
 import { type Machines, openMachines } from './machines.ts';
@@ -83,6 +84,7 @@ export const GATE_TABLES: ObjectTables = {
     'CREATE INDEX activations_by_id ON activations (license_id, id)',
     MACHINE_TOTALS,
     EVENTS_OF_COUNTERS,
+    MACHINE_INDEXES,
   ],
 };
 

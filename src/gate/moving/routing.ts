@@ -81,6 +81,7 @@ export const REPEATABLE = [
   'close',
   'listActivations',
   'listSeatChanges',
+  'findLicenses',
   'exportActivations',
   'exportSeatChanges',
   'importSeats',

@@ -168,6 +168,24 @@ export interface SeatPage {
   seats: Verdict['seats'];
 }
 
+/** Asks which licenses have a machine, or, without one, a seat that is taken. */
+export interface LicenseSearch {
+  /** An activation's id, a fingerprint, or the beginning of a name. */
+  machine: string | null;
+  /** The license after which the page begins. */
+  after: string | null;
+  isDescending: boolean;
+  limit: number;
+}
+
+/** A page of licenses, in the order of their ids. */
+export interface FoundLicenses {
+  /** The id of each and, if seats were asked for, how many of them are taken. */
+  licenses: [id: string, used?: number][];
+  /** Set if the page ends here although there may be more licenses. */
+  continuesAfter: string | null;
+}
+
 /** The last machine of an export's page. */
 export type MachinePosition = Pick<Machine, 'licenseId' | 'fingerprint'>;
 

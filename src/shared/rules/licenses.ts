@@ -10,6 +10,9 @@ export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
 export const LICENSE_STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
 export type LicenseStatus = (typeof LICENSE_STATES)[number];
 
+/** What a list says of a license's seats: all are taken, or at least one is. */
+export const SEAT_FILTERS = ['full', 'used'] as const;
+
 /** Takes the place of an erased customer's email address. */
 export const ERASED_EMAIL = 'erased@customer.invalid';
 

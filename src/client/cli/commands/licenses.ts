@@ -19,6 +19,7 @@ const show = (out: Output, license: License) =>
   });
 
 const DEFAULT_LIMIT = 50;
+const SEATS = ['full', 'used'] as const;
 const STATUSES = ['active', 'expired', 'suspended', 'revoked'] as const;
 
 const toMetadata = (pairs: string[]): Record<string, string> =>
@@ -61,6 +62,11 @@ const list = command({
       multiple: true,
       help: 'Only with this entry of the metadata. Can be repeated',
     },
+    seats: { value: 'SEATS', help: 'Only full (all seats are taken) or used (at least one is)' },
+    machine: {
+      value: 'MACHINE',
+      help: 'Only with this fingerprint, id of an activation, or beginning of a machine’s name',
+    },
     'expires-before': { value: 'DATE', help: 'Only licenses whose last day is earlier' },
     'expires-after': { value: 'DATE', help: 'Only licenses whose last day is later' },
     'created-before': { value: 'TIME', help: 'Only licenses that were created earlier' },
@@ -72,8 +78,13 @@ const list = command({
     limit: { value: 'N', help: `How many to list, ${DEFAULT_LIMIT} by default` },
     all: { help: 'List all of them' },
   },
-  run: async ({ out, api }, _args, { search: q, limit, all, email, product, metadata, ...options }) => {
+  run: async (
+    { out, api },
+    _args,
+    { search: q, limit, all, email, product, metadata, machine, ...options },
+  ) => {
     const status = oneOf('status', STATUSES, options.status);
+    const seats = oneOf('seats', SEATS, options.seats);
     const sort = oneOf('sort', SORTS, options.sort);
     const max = all ? Infinity : (wholeNumber('limit', limit) ?? DEFAULT_LIMIT);
     const client = await api();
@@ -83,6 +94,8 @@ const list = command({
       customer_email: email,
       product,
       metadata: metadata && toMetadata(metadata),
+      seats,
+      machine,
       expires_before: options['expires-before'],
       expires_after: options['expires-after'],
       created_before: options['created-before'],
