@@ -1,20 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import type { StoreProviderName } from '../../src/shared/rules/stores.ts';
+import { STORE_PROVIDERS, type StoreProviderName } from '../../src/shared/rules/stores.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { call, type Json, signUp } from '../support/client.ts';
 import { order } from './bodies/lemonsqueezy.ts';
 import { SECRET } from './shop.ts';
 import { sign } from './signing.ts';
-import { fastspringWorld } from './worlds/fastspring.ts';
-import { gumroadWorld } from './worlds/gumroad.ts';
 import { lemonsqueezyWorld } from './worlds/lemonsqueezy.ts';
-import { paddleWorld } from './worlds/paddle.ts';
-import { polarWorld } from './worlds/polar.ts';
-import { stripeWorld } from './worlds/stripe.ts';
-import { woocommerceWorld } from './worlds/woocommerce.ts';
 import type { Notice, StoreHistory, StoreWorld } from './worlds/world.ts';
+import { type WorldOfProvider, WORLDS } from './worlds/worlds.ts';
 
 // What each provider sends arrives at a store's URL, signed as the provider signs, and its API is a double.
 
@@ -26,21 +21,14 @@ const RENEWED: StoreHistory = {
   dispute: 'none',
 };
 
-interface Case {
+interface Case extends WorldOfProvider {
   provider: StoreProviderName;
-  world: (history: StoreHistory) => StoreWorld;
-  ref: string;
 }
 
-const CASES: Case[] = [
-  { provider: 'stripe', world: stripeWorld, ref: 'plink_1' },
-  { provider: 'paddle', world: paddleWorld, ref: 'pri_01gsz8x8sawmvhz1pv30nge1ke' },
-  { provider: 'lemonsqueezy', world: lemonsqueezyWorld, ref: '88001' },
-  { provider: 'polar', world: polarWorld, ref: 'd8dd2de1-21b7-4a41-8bc3-ce909c0cfe23' },
-  { provider: 'gumroad', world: gumroadWorld, ref: 'orrery' },
-  { provider: 'fastspring', world: fastspringWorld, ref: 'orrery-pro' },
-  { provider: 'woocommerce', world: woocommerceWorld, ref: '51' },
-];
+const CASES: Case[] = STORE_PROVIDERS.filter((provider) => provider !== 'generic').map((provider) => ({
+  provider,
+  ...WORLDS[provider],
+}));
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -34,3 +34,23 @@ export const NEXT_AT = '2027-03-10T12:00:00Z';
 export const LATER_AT = ['2027-02-11', '2027-02-12', '2027-02-13', '2027-02-14', '2027-02-15'].map(
   (day) => `${day}T12:00:00Z`,
 );
+
+/** Leaves out of a history what the store can't tell. */
+export const possible = (past: StoreHistory, { lacks = [] }: StoreWorld): StoreHistory => ({
+  ...past,
+  ...(lacks.includes('dispute') && { dispute: 'none' }),
+  ...(lacks.includes('isPastDue') && { isPastDue: false }),
+});
+
+/** What a history makes of the license, by its own words. */
+export const expectedOf = (past: StoreHistory) => {
+  const first = past.refund === 'first' ? [] : [RENEWED_AT];
+  const second = past.isRenewed && past.refund !== 'second' ? ['2027-03-10'] : [];
+  const paid = [...first, ...second].map((day) => day.slice(0, 10));
+  return {
+    status: paid.length === 0 ? 'revoked' : past.dispute === 'open' ? 'suspended' : 'active',
+    expiresAt: paid.at(-1) ?? '2027-02-10',
+    graceDays: past.isOver ? 0 : 7,
+    isPastDue: past.isPastDue && second.length === 0,
+  };
+};
