@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonValues } from '../db/json-rows.ts';
 import {
@@ -191,15 +191,17 @@ const insertHeld = ({ db, accountId }: Ctx, purchaseId: string, made: NewLicense
   return [db.insert(purchaseLicenses).select(sql`${row} FROM json_each(${JSON.stringify(rows)})`)];
 };
 
-/** The mail with the keys, once a purchase. It waits for an address that the store tells later. */
+/** The mail with the keys, once a purchase. It waits for an address, or that a license is good again, which the store tells later. */
 const writeMail = (
   { db, accountId }: Ctx,
   { row, decision, hasMail, nowMs }: ToCommit,
   made: NewLicense[],
 ): Statement[] => {
-  const waiting = and(eq(purchaseMails.purchaseId, row.id), eq(purchaseMails.problem, 'no_address'));
+  const isWaiting = inArray(purchaseMails.problem, ['no_address', 'nothing_to_send']);
+  const waiting = and(eq(purchaseMails.purchaseId, row.id), isWaiting);
+  const isGood = decision.slots.some(({ wanted }) => wanted.status === 'active');
   if (hasMail)
-    return decision.email === null
+    return decision.email === null || !isGood
       ? []
       : [db.update(purchaseMails).set({ dueAt: nowMs, problem: null }).where(waiting)];
   if (row.isErased || !made.some(({ slot }) => slot.offer.mail)) return [];

@@ -52,3 +52,15 @@ test('what is over the bound of a day waits for the next, and says so', async ()
   expect(states.filter((state) => state === 'sent null')).toHaveLength(50);
   expect(states.filter((state) => state === 'waiting limit_of_the_day')).toHaveLength(2);
 });
+
+test('a key that was not mailed because of a dispute is mailed once the dispute is won', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1'));
+  await shop.notify({ type: 'disputed', order: '1' });
+  await work();
+  expect(mailsTo('grace@example.com')).toEqual([]);
+  await shop.notify({ type: 'dispute_won', order: '1' });
+  await work();
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
+});
