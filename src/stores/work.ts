@@ -1,6 +1,14 @@
-import { and, asc, eq, lte } from 'drizzle-orm';
+import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { databaseOf } from '../db/client.ts';
-import { purchases, storeMessages, type StoreRow, stores } from '../db/schema.ts';
+import {
+  type PurchaseRow,
+  purchases,
+  type StoreMessageRow,
+  storeMessages,
+  type StoreRow,
+  stores,
+} from '../db/schema.ts';
 import { sendDueMails } from '../purchases/mails.ts';
 import { settle } from '../purchases/settle.ts';
 import { checkStore } from './check.ts';
@@ -10,84 +18,91 @@ import { hintWork } from './work-hint.ts';
 
 // What is due for an account's stores, a bounded part of it. Whatever is left gets another hint.
 
-/** Rows of each kind that one hint works on, so that their queries are fewer than a request may make. */
+/** Purchases that one hint works on, so that their queries are fewer than a request may make. */
 const MAX_ROWS = 5;
 /** About as many queries as a step may make for purchases, of which one makes some hundred. */
 const MAX_COST = 300;
 const MINUTE_MS = 60_000;
 
-type Work = (env: Env, accountId: string) => Promise<boolean>;
+interface Due {
+  known: Map<string, StoreRow>;
+  messages: StoreMessageRow[];
+  toDecide: Pick<PurchaseRow, 'id' | 'storeId' | 'decideAt'>[];
+}
 
-const storesOf = async (env: Env, accountId: string): Promise<Map<string, StoreRow>> => {
-  const rows = await databaseOf(env, accountId).select().from(stores).where(eq(stores.accountId, accountId));
-  return new Map(rows.map((row) => [row.id, row]));
-};
-
-const readDue: Work = async (env, accountId) => {
+/** Finds what is due in one of the stores, in one query whatever their number. */
+const findDue = async (env: Env, accountId: string): Promise<Due> => {
   const db = databaseOf(env, accountId);
-  const known = await storesOf(env, accountId);
-  let isMore = false;
-  for (const store of known.values()) {
-    const rows = await db
+  const nowMs = Date.now();
+  const isFirstWith = (storeId: SQLiteColumn, dueAt: SQLiteColumn) =>
+    sql`${storeId} = (SELECT s.id FROM stores AS s WHERE s.account_id = ${accountId}
+      AND EXISTS (SELECT 1 FROM ${storeId.table} WHERE ${storeId} = s.id AND ${dueAt} <= ${nowMs}) LIMIT 1)`;
+  const [rows, messages, toDecide] = await db.batch([
+    db.select().from(stores).where(eq(stores.accountId, accountId)),
+    db
       .select()
       .from(storeMessages)
-      .where(and(eq(storeMessages.storeId, store.id), lte(storeMessages.readAt, Date.now())))
+      .where(and(isFirstWith(storeMessages.storeId, storeMessages.readAt), lte(storeMessages.readAt, nowMs)))
       .orderBy(asc(storeMessages.readAt))
-      .limit(isMore ? 0 : 1);
-    for (const row of rows) {
-      isMore = true;
-      // Before, so that a message that always fails doesn't keep the others waiting.
-      await db
-        .update(storeMessages)
-        .set({ readAt: Date.now() + MINUTE_MS })
-        .where(eq(storeMessages.id, row.id));
-      await readMessage(storeCtx(env, store), store, row);
-    }
-  }
-  return isMore;
-};
-
-const decideDue: Work = async (env, accountId) => {
-  const db = databaseOf(env, accountId);
-  const known = await storesOf(env, accountId);
-  let cost = 0;
-  let isMore = false;
-  for (const store of known.values()) {
-    const rows = await db
-      .select({ id: purchases.id })
+      .limit(1),
+    db
+      .select({ id: purchases.id, storeId: purchases.storeId, decideAt: purchases.decideAt })
       .from(purchases)
-      .where(and(eq(purchases.storeId, store.id), lte(purchases.decideAt, Date.now())))
+      .where(and(isFirstWith(purchases.storeId, purchases.decideAt), lte(purchases.decideAt, nowMs)))
       .orderBy(asc(purchases.decideAt))
-      .limit(isMore ? 0 : MAX_ROWS);
-    for (const { id } of rows) {
-      isMore = true;
-      if (cost > MAX_COST) break;
-      // As above: a purchase that always fails doesn't keep the others waiting.
-      await db
-        .update(purchases)
-        .set({ decideAt: Date.now() + MINUTE_MS })
-        .where(eq(purchases.id, id));
-      cost += (await settle(storeCtx(env, store), store, { purchaseIds: [id] })).cost;
-    }
-  }
-  return isMore;
+      .limit(MAX_ROWS),
+  ]);
+  return { known: new Map(rows.map((row) => [row.id, row])), messages, toDecide };
 };
 
-const checkDue: Work = async (env, accountId) => {
+type Work = (env: Env, accountId: string, due: Due) => Promise<boolean>;
+
+// What is worked on is due again only later: nobody else begins with it, and if it always fails, the others don't wait for it.
+
+const readDue: Work = async (env, accountId, { known, messages }) => {
+  for (const row of messages) {
+    const store = known.get(row.storeId);
+    const claimed = await databaseOf(env, accountId)
+      .update(storeMessages)
+      .set({ readAt: Date.now() + MINUTE_MS })
+      .where(and(eq(storeMessages.id, row.id), sql`read_at IS ${row.readAt}`))
+      .returning({ id: storeMessages.id });
+    if (store && claimed.length > 0) await readMessage(storeCtx(env, store), store, row);
+  }
+  return messages.length > 0;
+};
+
+const decideDue: Work = async (env, accountId, { known, toDecide }) => {
+  let cost = 0;
+  for (const { id, storeId, decideAt } of toDecide) {
+    const store = known.get(storeId);
+    if (!store || cost > MAX_COST) continue;
+    const claimed = await databaseOf(env, accountId)
+      .update(purchases)
+      .set({ decideAt: Date.now() + MINUTE_MS })
+      .where(and(eq(purchases.id, id), sql`decide_at IS ${decideAt}`))
+      .returning({ id: purchases.id });
+    if (claimed.length > 0) cost += (await settle(storeCtx(env, store), store, { purchaseIds: [id] })).cost;
+  }
+  return toDecide.length > 0;
+};
+
+const checkDue: Work = async (env, _accountId, { known }) => {
   const nowMs = Date.now();
-  const known = await storesOf(env, accountId);
   const due = [...known.values()].find(({ checkAt }) => checkAt !== null && checkAt <= nowMs);
   if (!due) return false;
   await checkStore(env, due);
   return true;
 };
 
-const WORK: Work[] = [readDue, decideDue, sendDueMails, checkDue];
+/** Mails come first: a buyer doesn't wait for what other notifications say. */
+const WORK: Work[] = [sendDueMails, readDue, decideDue, checkDue];
 
 /** Does the first kind of work of which something is due. */
 export const workOnStores = async (env: Env, accountId: string): Promise<void> => {
+  const due = await findDue(env, accountId);
   for (const work of WORK) {
-    if (!(await work(env, accountId))) continue;
+    if (!(await work(env, accountId, due))) continue;
     await hintWork(env, accountId);
     return;
   }
