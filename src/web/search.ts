@@ -1,4 +1,4 @@
-import { LICENSE_STATES } from '../shared/rules/licenses.ts';
+import { LICENSE_STATES, SEAT_FILTERS } from '../shared/rules/licenses.ts';
 import { PURCHASE_STATUSES } from '../shared/rules/stores.ts';
 import { EXPIRIES, LICENSE_SORTS, type LicenseFilter } from './data/license-filter.ts';
 import type { PurchaseFilter } from './data/store-queries.ts';
@@ -50,6 +50,8 @@ export const licensesSearch = (search: Search): LicensesSearch => ({
   product: textOrDigits(search['product']),
   customer: text(search['customer']),
   expiry: oneOf(EXPIRIES, search['expiry']),
+  seats: oneOf(SEAT_FILTERS, search['seats']),
+  machine: textOrDigits(search['machine']),
   sort: oneOf(LICENSE_SORTS, search['sort']),
   status: oneOf(LICENSE_STATES, search['status']),
   ...createSearch(search),

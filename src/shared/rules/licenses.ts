@@ -12,6 +12,7 @@ export type LicenseStatus = (typeof LICENSE_STATES)[number];
 
 /** What a list says of a license's seats: all are taken, or at least one is. */
 export const SEAT_FILTERS = ['full', 'used'] as const;
+export type SeatFilter = (typeof SEAT_FILTERS)[number];
 
 /** Takes the place of an erased customer's email address. */
 export const ERASED_EMAIL = 'erased@customer.invalid';

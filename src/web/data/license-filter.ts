@@ -1,4 +1,4 @@
-import type { LicenseStatus } from '../../shared/rules/licenses.ts';
+import type { LicenseStatus, SeatFilter } from '../../shared/rules/licenses.ts';
 
 export const EXPIRIES = ['next-7-days', 'next-30-days', 'last-30-days', 'never'] as const;
 export type Expiry = (typeof EXPIRIES)[number];
@@ -20,5 +20,7 @@ export interface LicenseFilter {
   product?: string | undefined;
   customer?: string | undefined;
   expiry?: Expiry | undefined;
+  seats?: SeatFilter | undefined;
+  machine?: string | undefined;
   sort?: LicenseSort | undefined;
 }

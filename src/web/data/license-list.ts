@@ -4,7 +4,7 @@ import type { InferResponseType } from 'hono/client';
 import { addDays, isoDate } from '../../shared/rules/dates.ts';
 import { api, call } from './client.ts';
 import { ApiError } from './error.ts';
-import type { Expiry, LicenseFilter } from './license-filter.ts';
+import { type Expiry, LICENSE_SORTS, type LicenseFilter, type LicenseSort } from './license-filter.ts';
 import { cursorOf, LICENSE_LISTS, type LicenseBody, PAGE, paged } from './queries.ts';
 
 const daysFrom = (first: string, last: string) => ({
@@ -25,15 +25,23 @@ const EXPIRY_QUERIES: Record<Expiry, (today: string) => ExpiryQuery> = {
   never: () => ({ expires_at: 'never' }),
 };
 
+/** Seats and machines are found in order of creation only. */
+export const sortsOf = ({ seats, machine }: LicenseFilter): readonly LicenseSort[] =>
+  seats || machine ? ['created_at'] : LICENSE_SORTS;
+
 /** Returns the parameters of the API for a filter. Products and customers are compared as a whole, so that no other is found. */
-const toQuery = ({ q, status, product, customer, expiry, sort }: LicenseFilter) => ({
-  ...(q?.trim() && { q: q.trim() }),
-  ...(status && { status }),
-  ...(product && { product }),
-  ...(customer && { customer_email: customer }),
-  ...(expiry && EXPIRY_QUERIES[expiry](isoDate(Date.now()))),
-  ...(sort && { sort }),
-});
+const toQuery = (filter: LicenseFilter) => {
+  const { q, status, product, customer, expiry, seats, machine, sort } = filter;
+  return {
+    ...(q?.trim() && { q: q.trim() }),
+    ...(status && { status }),
+    ...(product && { product }),
+    ...(customer && { customer_email: customer }),
+    ...(expiry && EXPIRY_QUERIES[expiry](isoDate(Date.now()))),
+    ...(machine ? { machine } : seats && { seats }),
+    ...(sort && sortsOf(filter).includes(sort) && { sort }),
+  };
+};
 
 type LicensePage = InferResponseType<typeof api.v1.licenses.$get>;
 type PageQuery = ReturnType<typeof toQuery> & { limit: string; cursor?: string };

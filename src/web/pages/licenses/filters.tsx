@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { ChevronDown } from 'lucide-react';
+import { ChevronDown, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import {
-  EXPIRIES,
-  type Expiry,
-  LICENSE_SORTS,
-  type LicenseFilter,
-  type LicenseSort,
-} from '../../data/license-filter.ts';
+  LICENSE_STATES,
+  type LicenseStatus,
+  SEAT_FILTERS,
+  type SeatFilter,
+} from '../../../shared/rules/licenses.ts';
+import { EXPIRIES, type Expiry, type LicenseFilter, type LicenseSort } from '../../data/license-filter.ts';
+import { sortsOf } from '../../data/license-list.ts';
 import { allProductsQuery, dashboardQuery } from '../../data/queries.ts';
+import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Segments } from '../../ui/tabs.tsx';
 
@@ -20,6 +21,11 @@ const EXPIRY_TEXTS: Record<Expiry, string> = {
   'next-30-days': 'Expires within 30 days',
   'last-30-days': 'Expired in the last 30 days',
   never: 'Never expires',
+};
+
+const SEAT_TEXTS: Record<SeatFilter, string> = {
+  full: 'All seats taken',
+  used: 'Seats taken',
 };
 
 const SORT_TEXTS: Record<LicenseSort, string> = {
@@ -83,6 +89,22 @@ const FilterSelect = ({
   </span>
 );
 
+/** Something that narrows the list, until it is clicked. */
+export const FilterTag = ({
+  label,
+  onRemove,
+  children,
+}: {
+  label: string;
+  onRemove: () => void;
+  children: ReactNode;
+}) => (
+  <Button size="sm" className="max-w-full" aria-label={label} onClick={onRemove}>
+    <span className="min-w-0 truncate">{children}</span>
+    <X aria-hidden />
+  </Button>
+);
+
 const ProductFilter = ({
   product = '',
   onChoose,
@@ -108,37 +130,55 @@ const ProductFilter = ({
 
 /** What narrows down the list and orders it, besides its state and a search. */
 export const Filters = ({
-  filter: { product, expiry, sort },
+  filter,
   onChange,
 }: {
   filter: LicenseFilter;
   onChange: (changed: LicenseFilter) => void;
-}) => (
-  <>
-    <ProductFilter product={product} onChoose={(code) => onChange({ product: code })} />
-    <FilterSelect
-      name="Filter by expiry"
-      value={expiry ?? ''}
-      onChoose={(value) => onChange({ expiry: EXPIRIES.find((known) => known === value) })}
-    >
-      <option value="">Any expiry</option>
-      {EXPIRIES.map((value) => (
-        <option key={value} value={value}>
-          {EXPIRY_TEXTS[value]}
-        </option>
-      ))}
-    </FilterSelect>
-    <FilterSelect
-      name="Order"
-      value={sort ?? ''}
-      onChoose={(value) => onChange({ sort: LICENSE_SORTS.find((known) => known === value) })}
-    >
-      <option value="">Newest first</option>
-      {LICENSE_SORTS.map((value) => (
-        <option key={value} value={value}>
-          {SORT_TEXTS[value]}
-        </option>
-      ))}
-    </FilterSelect>
-  </>
-);
+}) => {
+  const { product, expiry, seats, sort } = filter;
+  const sorts = sortsOf(filter);
+  return (
+    <>
+      <ProductFilter product={product} onChoose={(code) => onChange({ product: code })} />
+      <FilterSelect
+        name="Filter by expiry"
+        value={expiry ?? ''}
+        onChoose={(value) => onChange({ expiry: EXPIRIES.find((known) => known === value) })}
+      >
+        <option value="">Any expiry</option>
+        {EXPIRIES.map((value) => (
+          <option key={value} value={value}>
+            {EXPIRY_TEXTS[value]}
+          </option>
+        ))}
+      </FilterSelect>
+      <FilterSelect
+        name="Filter by seats"
+        value={seats ?? ''}
+        onChoose={(value) =>
+          onChange({ seats: SEAT_FILTERS.find((known) => known === value), machine: undefined })
+        }
+      >
+        <option value="">Any seats</option>
+        {SEAT_FILTERS.map((value) => (
+          <option key={value} value={value}>
+            {SEAT_TEXTS[value]}
+          </option>
+        ))}
+      </FilterSelect>
+      <FilterSelect
+        name="Order"
+        value={sorts.find((known) => known === sort) ?? ''}
+        onChoose={(value) => onChange({ sort: sorts.find((known) => known === value) })}
+      >
+        <option value="">Newest first</option>
+        {sorts.map((value) => (
+          <option key={value} value={value}>
+            {SORT_TEXTS[value]}
+          </option>
+        ))}
+      </FilterSelect>
+    </>
+  );
+};

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { FileUp, Plus, X } from 'lucide-react';
+import { FileUp, MonitorSmartphone, Plus } from 'lucide-react';
 import type { LicenseFilter } from '../../data/license-filter.ts';
 import { licensesQuery } from '../../data/license-list.ts';
 import { allProductsQuery, dashboardQuery, type LicenseBody } from '../../data/queries.ts';
@@ -16,7 +16,7 @@ import { useDraft } from '../../ui/use-draft.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { CreateLicense } from './create-license.tsx';
 import { ExportCsv } from './export-csv.tsx';
-import { Filters, StateFilter } from './filters.tsx';
+import { Filters, FilterTag, StateFilter } from './filters.tsx';
 import { LicenseHead, LicenseRow, LicenseRowSkeletons } from './license-row.tsx';
 import { NoLicenses } from './no-licenses.tsx';
 import { SelectAll } from './select-all.tsx';
@@ -25,8 +25,8 @@ import { useSelection } from './use-selection.ts';
 const route = getRouteApi('/shell/licenses');
 
 /** Whether the filter is no more than what the account's licenses are counted by. */
-const isCounted = ({ q, product, customer, expiry }: LicenseFilter) =>
-  !(q?.trim() || product || customer || expiry);
+const isCounted = ({ q, product, customer, expiry, seats, machine }: LicenseFilter) =>
+  !(q?.trim() || product || customer || expiry || seats || machine);
 
 export const Licenses = () => {
   const { create = false, ...filter } = route.useSearch();
@@ -52,6 +52,20 @@ export const Licenses = () => {
     search.clear();
     void navigate({ search: {}, resetScroll: false });
   };
+  const q = filter.q?.trim();
+  const findMachine = q && (
+    <Button
+      size="sm"
+      className="max-w-full"
+      onClick={() => {
+        search.clear();
+        void change({ q: undefined, machine: q, seats: undefined });
+      }}
+    >
+      <MonitorSmartphone aria-hidden />
+      <span className="min-w-0 truncate">Find machine “{q}”</span>
+    </Button>
+  );
   const createButton = (
     <Button variant="solid" onClick={() => showCreate(true)}>
       <Plus aria-hidden />
@@ -89,16 +103,22 @@ export const Licenses = () => {
         <div className="grid w-full grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
           <Filters filter={filter} onChange={(changed) => void change(changed)} />
           {filter.customer && (
-            <Button
-              size="sm"
-              className="max-w-full"
-              aria-label={`Show all customers, not only ${filter.customer}`}
-              onClick={() => void change({ customer: undefined })}
+            <FilterTag
+              label={`Show all customers, not only ${filter.customer}`}
+              onRemove={() => void change({ customer: undefined })}
             >
-              <span className="min-w-0 truncate">{filter.customer}</span>
-              <X aria-hidden />
-            </Button>
+              {filter.customer}
+            </FilterTag>
           )}
+          {filter.machine && (
+            <FilterTag
+              label={`Machine: ${filter.machine}. Show all machines`}
+              onRemove={() => void change({ machine: undefined })}
+            >
+              Machine: {filter.machine}
+            </FilterTag>
+          )}
+          {licenses?.length !== 0 && findMachine}
           <span className="max-sm:[&>button]:w-full sm:ml-auto">
             <ExportCsv key={list} filter={filter} />
           </span>
@@ -111,6 +131,7 @@ export const Licenses = () => {
           <NoLicenses
             filter={filter}
             createButton={createButton}
+            findMachine={findMachine}
             onClear={search.clear}
             onShowAll={showAll}
           />

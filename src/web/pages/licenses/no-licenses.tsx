@@ -9,17 +9,19 @@ import { Empty } from '../../ui/notice.tsx';
 export const NoLicenses = ({
   filter,
   createButton,
+  findMachine,
   onClear,
   onShowAll,
 }: {
   filter: LicenseFilter;
   createButton: ReactNode;
+  findMachine: ReactNode;
   onClear: () => void;
   onShowAll: () => void;
 }) => {
-  const { status, product, customer, expiry } = filter;
+  const { status, product, customer, expiry, seats, machine } = filter;
   const q = filter.q?.trim() ?? '';
-  const isNarrowed = Boolean(status || product || customer || expiry);
+  const isNarrowed = Boolean(status || product || customer || expiry || seats || machine);
   if (q !== '') {
     return (
       <Empty
@@ -27,6 +29,7 @@ export const NoLicenses = ({
         title={status ? `No ${status} license matches` : 'No license matches'}
         action={
           <span className="flex flex-wrap justify-center gap-2">
+            {findMachine}
             <Button size="sm" onClick={onClear}>
               Clear search
             </Button>
@@ -49,7 +52,7 @@ export const NoLicenses = ({
       <Empty
         icon={<ScrollText />}
         title={
-          customer || expiry
+          customer || expiry || seats || machine
             ? 'No license matches'
             : `No ${status ? `${status} ` : ''}licenses${product ? ` of ${product}` : ''}`
         }
@@ -58,7 +61,10 @@ export const NoLicenses = ({
             Show all licenses
           </Button>
         }
-      />
+      >
+        {machine &&
+          `No machine has the fingerprint or the activation “${machine}”, or a name that begins so.`}
+      </Empty>
     );
   }
   return (

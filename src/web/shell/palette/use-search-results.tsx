@@ -40,7 +40,7 @@ interface SearchResults {
   hasFailed: boolean;
 }
 
-/** Searches the account's products, webhooks and licenses. */
+/** Searches the account's products, webhooks and licenses, also by a machine if no license has the text. */
 export const useSearchResults = (typed: string): SearchResults => {
   const navigate = useNavigate();
   const text = typed.trim();
@@ -48,8 +48,12 @@ export const useSearchResults = (typed: string): SearchResults => {
   const isEnabled = text.length >= MIN_LENGTH;
   const licenses = useQuery({
     queryKey: ['licenses', 'palette', settled],
-    queryFn: async ({ signal }) =>
-      (await licensePage({ q: settled, limit: String(MAX_RESULTS) }, signal)).data,
+    queryFn: async ({ signal }) => {
+      const limit = String(MAX_RESULTS);
+      const { data } = await licensePage({ q: settled, limit }, signal);
+      if (data.length > 0) return { data, machine: null };
+      return { data: (await licensePage({ machine: settled, limit }, signal)).data, machine: settled };
+    },
     enabled: settled.length >= MIN_LENGTH,
     placeholderData: keepPreviousData,
   });
@@ -95,13 +99,16 @@ export const useSearchResults = (typed: string): SearchResults => {
       run: () => void navigate({ to: '/webhooks/$id', params: { id } }),
     }));
   // While the next search runs, show the previous results that still match.
-  const licenseItems = (licenses.data ?? []).filter(stillMatches(text)).map(licenseItem);
+  const { data = [], machine = null } = licenses.data ?? {};
+  const licenseItems = data
+    .filter(machine === null ? stillMatches(text) : () => machine === text)
+    .map(licenseItem);
   const isDone = settled === text && !licenses.isFetching;
   return {
     groups: [
       { name: 'Products', items: productItems },
       { name: 'Webhooks', items: webhookItems },
-      { name: 'Licenses', items: licenseItems },
+      { name: machine === null ? 'Licenses' : 'Licenses with this machine', items: licenseItems },
     ].filter(({ items }) => items.length > 0),
     isSearching: !isDone || webhooks.isLoading || products.isLoading,
     hasFailed: isDone && licenses.isError,
