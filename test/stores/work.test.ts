@@ -33,6 +33,9 @@ test('what is due in a later store is worked on, too', async () => {
   expect(await first.licenses()).toHaveLength(1);
 });
 
+const pathOf = (input: RequestInfo | URL): string =>
+  new URL(input instanceof Request ? input.url : input).pathname;
+
 /** A store whose sales are told by Gumroad's API, and which has just been told of one. */
 const openGumroad = async () => {
   const shop = await openShop();
@@ -44,7 +47,7 @@ const openGumroad = async () => {
   const asked = vi
     .spyOn(globalThis, 'fetch')
     .mockImplementation((input) =>
-      Promise.resolve(Response.json(new URL(String(input)).pathname.endsWith('/s1') ? answer : list)),
+      Promise.resolve(Response.json(pathOf(input).endsWith('/s1') ? answer : list)),
     );
   const store = { provider: 'gumroad', name: 'Shop', api_key: 'key' };
   const { body } = await ada.asSession('POST', '/api/stores', store);
@@ -52,7 +55,7 @@ const openGumroad = async () => {
   const { pathname } = new URL(body.webhook_url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   expect(outcomeOf(await call('POST', pathname, { body: 'sale_id=s1', headers }))).toBe('200 ok');
-  const countAsks = () => asked.mock.calls.filter(([input]) => String(input).endsWith('/sales/s1')).length;
+  const countAsks = () => asked.mock.calls.filter(([input]) => pathOf(input).endsWith('/sales/s1')).length;
   return { shop, countAsks, work: () => workOnStores(env, ada.accountId) };
 };
 
