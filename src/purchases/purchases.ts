@@ -1,7 +1,9 @@
 import { and, asc, desc, eq, lt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { audit } from '../audit/audit.ts';
+import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
+import { audited } from '../audit/audited.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { claimStatements } from '../db/idempotency.ts';
 import {
   licenses,
   purchaseLicenses,
@@ -122,13 +124,11 @@ export const getPurchase = async (ctx: Ctx, id: string): Promise<z.infer<typeof 
   };
 };
 
-/** What a purchase's store does to it, also when a person lets it. */
-const asStore = (ctx: Ctx, storeId: string): Ctx => ({
-  ...ctx,
-  key: null,
-  actor: { kind: 'store', id: storeId },
-  ip: null,
-});
+/** What a purchase's store does to it, also when a person lets it, whose Idempotency-Key their own entry has claimed. */
+const asStore = (caller: Ctx, storeId: string): Ctx => {
+  const { idempotency: _, ...ctx } = caller;
+  return { ...ctx, key: null, actor: { kind: 'store', id: storeId }, ip: null };
+};
 
 const settleRow = (ctx: Ctx, row: PurchaseRow, assign?: string) =>
   settle(
@@ -138,50 +138,59 @@ const settleRow = (ctx: Ctx, row: PurchaseRow, assign?: string) =>
   );
 
 /** Decides a purchase again, for example after a limit was raised. */
-export const retryPurchase = async (ctx: Ctx, id: string) => {
-  const row = await findRow(ctx, id);
-  await ctx.db.batch([audit(ctx, 'purchase.retry', id)]);
-  await settleRow(ctx, row);
-  return getPurchase(ctx, id);
-};
+export const retryPurchase = (ctx: Ctx, id: string) =>
+  audited(ctx, ['purchase.retry', id], {
+    check: () => findRow(ctx, id),
+    makeChange: async () => {
+      await settleRow(ctx, await findRow(ctx, id));
+      return getPurchase(ctx, id);
+    },
+  });
+
+const needsNoProduct = ({ status }: PurchaseRow) =>
+  new AppError('invalid_transition', { message: `A purchase that is ${status} needs no product.` });
 
 /** Names the product of a purchase that no offer is for. */
-export const assignProduct = async (ctx: Ctx, id: string, product: string) => {
-  const row = await findRow(ctx, id);
-  if (row.status !== 'unmapped')
-    throw new AppError('invalid_transition', {
-      message: `A purchase that is ${row.status} needs no product.`,
-    });
-  const names = await listNames(ctx);
-  if (names.length > 0 && !names.some(({ code }) => code === product))
-    throw await unknownProduct(ctx, product);
-  await ctx.db.batch([audit(ctx, 'purchase.assign', id, { product })]);
-  await settleRow(ctx, row, product);
-  return getPurchase(ctx, id);
-};
+export const assignProduct = (ctx: Ctx, id: string, product: string) =>
+  audited(ctx, ['purchase.assign', id, { product }], {
+    check: async () => {
+      const row = await findRow(ctx, id);
+      if (row.status !== 'unmapped') throw needsNoProduct(row);
+      const names = await listNames(ctx);
+      if (names.length > 0 && !names.some(({ code }) => code === product))
+        throw await unknownProduct(ctx, product);
+    },
+    makeChange: async () => {
+      await settleRow(ctx, await findRow(ctx, id), product);
+      // Another call may have named another product since.
+      const row = await findRow(ctx, id);
+      if (row.assigned !== product) throw needsNoProduct(row);
+      return getPurchase(ctx, id);
+    },
+  });
 
 /** Lets the email with the keys be sent again. */
 export const resendMail = async (ctx: Ctx, id: string) => {
-  const row = await findRow(ctx, id);
-  const { licenses: sold, mails } = await getPurchase(ctx, id);
-  if (sold.length === 0 || row.customerEmail === null)
+  const { customer_email: email, licenses: sold, mails } = await getPurchase(ctx, id);
+  if (sold.length === 0 || email === null)
     throw new AppError('invalid_transition', {
       message: 'The purchase has no license, or no address to write to.',
     });
   if (mails.length >= MAX_MAILS) throw limitReached('mails', `A purchase has at most ${MAX_MAILS} emails.`);
   const nowMs = Date.now();
-  await ctx.db.batch([
-    audit(ctx, 'purchase.resend_mail', id),
-    ctx.db
-      .insert(purchaseMails)
-      .values({
-        accountId: ctx.accountId,
-        purchaseId: id,
-        number: mails.length + 1,
-        dueAt: nowMs,
-        createdAt: nowMs,
-      })
-      .onConflictDoNothing(),
-  ]);
+  const due = ctx.db
+    .insert(purchaseMails)
+    .values({
+      accountId: ctx.accountId,
+      purchaseId: id,
+      number: mails.length + 1,
+      dueAt: nowMs,
+      createdAt: nowMs,
+    })
+    .onConflictDoNothing();
+  const claims = ctx.idempotency ? claimStatements(ctx, ctx.idempotency, id) : [];
+  await ctx.db
+    .batch([auditWithinStorage(ctx, 'purchase.resend_mail', id), due, ...claims])
+    .catch(refuseEntry);
   return getPurchase(ctx, id);
 };

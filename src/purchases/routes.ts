@@ -40,6 +40,7 @@ export const purchaseRoutes = new Hono<AppEnv>()
       summary: 'Try a purchase again',
       description: 'Decides anew what its licenses are. A repeat makes nothing twice.',
       access: 'account',
+      isRepeatable: true,
       answers: [{ status: 200, description: 'The purchase.', schema: purchaseDetailsBody }],
       errors: ['not_found'],
     }),
@@ -53,6 +54,7 @@ export const purchaseRoutes = new Hono<AppEnv>()
       summary: 'Name the product of a purchase',
       description: 'Makes the licenses of a purchase that no offer is for.',
       access: 'account',
+      isRepeatable: true,
       body: assignInput,
       answers: [{ status: 200, description: 'The purchase.', schema: purchaseDetailsBody }],
       errors: ['not_found', 'invalid_transition'],
@@ -70,12 +72,18 @@ export const purchaseRoutes = new Hono<AppEnv>()
       summary: 'Send the email with the keys again',
       description: 'A purchase has at most ten emails.',
       access: 'account',
+      isRepeatable: true,
       answers: [{ status: 202, description: 'The email is due.', schema: purchaseDetailsBody }],
       errors: ['not_found', 'invalid_transition', 'limit_reached'],
     }),
     async (c) => {
       const { ctx } = c.var;
-      const purchase = await resendMail(ctx, c.req.param('id'));
+      const id = c.req.param('id');
+      const purchase = await once(
+        ctx,
+        () => resendMail(ctx, id),
+        (resent) => getPurchase(ctx, resent),
+      );
       c.executionCtx.waitUntil(hintWork(ctx.env, ctx.accountId));
       return c.json(purchase, 202);
     },

@@ -19,7 +19,7 @@ export interface ToSettle {
   purchaseIds?: string[];
   facts?: StoreFact[];
   messageId?: string | null;
-  /** Set by a person who tries again, or names a product. */
+  /** The product that a person names for a purchase that no offer is for. */
   assign?: string;
 }
 
@@ -119,7 +119,8 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
   const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
   const isErased = loaded.rows.some((row) => row.isErased);
   const fresh = isAllKnown ? [] : freshFacts(facts, byName, { isErased, nowMs });
-  const row = { ...first, isErased, assigned: assign ?? first.assigned };
+  const assigned = assign !== undefined && first.status === 'unmapped' ? assign : first.assigned;
+  const row = { ...first, isErased, assigned };
   const all = [...new Map([...loaded.facts, ...fresh].map((fact) => [fact.name, fact])).values()];
   const buyerRef = buyerRefOf(all);
   const around = await loadSurroundings(ctx, store.id, {
