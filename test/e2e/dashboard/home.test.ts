@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, inject, test } from 'vitest';
+import { axeViolations } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 import { showRegions } from '../support/demo-account.ts';
@@ -24,9 +25,27 @@ const snippet = () => page.getByRole('region', { name: /snippet/ });
 const choose = (language: string) => page.getByRole('button', { name: language, exact: true }).click();
 
 test('a new account sees its first steps, with one of them done', async () => {
-  await expect.poll(() => steps().count()).toBe(7);
+  await expect.poll(() => steps().count()).toBe(8);
   expect(await countDoneSteps()).toBe(1);
   await page.getByText('1 of 7 done').waitFor();
+});
+
+test('a seller is offered to connect a store, and goes on without one', async () => {
+  const connect = page.getByRole('button', { name: 'Connect your store (optional)' });
+  const product = page.getByRole('button', { name: 'Create a sample product' });
+  expect(await connect.getAttribute('aria-expanded')).toBe('false');
+  await product.waitFor();
+  await connect.click();
+  await page.getByText('makes its licenses, and mails the key').waitFor();
+  expect(await page.getByRole('link', { name: 'Add a store' }).getAttribute('href')).toBe(
+    '/stores?create=true',
+  );
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'I need no store' }).click();
+  await product.waitFor();
+  await page.reload();
+  await expect.poll(() => steps().count()).toBe(7);
+  expect(await connect.count()).toBe(0);
 });
 
 test('creating a product, an API key and a license takes one click each and completes three steps', async () => {

@@ -31,11 +31,13 @@ const sell = (order: string, fields: object = {}) =>
 
 test('an account without stores is told which ones it can connect', async () => {
   await openPage(page, '/');
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Purchases' }).click();
+  await page.getByText('No purchases yet').waitFor();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Stores' }).click();
   await page.getByText('No stores yet').waitFor();
-  await page.getByRole('link', { name: 'Purchases' }).click();
-  await page.getByText('No purchases yet').waitFor();
-  await page.getByRole('link', { name: 'Add store' }).click();
+  await openPage(page, '/');
+  await page.getByRole('button', { name: 'Connect your store' }).click();
+  await page.getByRole('link', { name: 'Add a store' }).click();
   await page.getByRole('dialog', { name: 'Add store' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/stores');
 });
@@ -54,6 +56,13 @@ test('a store is connected with its secret, and shows the URL to enter there', a
   await page.getByRole('heading', { level: 1, name: 'My shop' }).waitFor();
   await page.getByText('Waiting for the first event').waitFor();
   expect(await page.content()).not.toContain(SECRET);
+});
+
+test('the first steps offer no store once there is one', async () => {
+  const { page: home } = await visitAs(ada);
+  await openPage(home, '/');
+  await home.getByText('Create an API key').waitFor();
+  expect(await home.getByText('Connect your store').count()).toBe(0);
 });
 
 test('the first event is shown as it arrives, and a purchase that no offer is for waits', async () => {

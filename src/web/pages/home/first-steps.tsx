@@ -1,5 +1,4 @@
 import { useMutation } from '@tanstack/react-query';
-import { Check, ChevronDown } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
 import { saveProduct } from '../../data/license-mutations.ts';
@@ -8,10 +7,11 @@ import type { ProgressBody } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
-import { cx } from '../../ui/cx.ts';
 import { showError } from '../../ui/toast.tsx';
+import { ConnectStore } from './connect-store.tsx';
 import { CreateSample, SAMPLE_PRODUCT } from './create-sample.tsx';
 import { FirstVerify } from './first-verify.tsx';
+import { StepRow } from './step-row.tsx';
 
 const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   const create = useMutation({
@@ -81,22 +81,6 @@ const FirstLicense = () => (
 
 type Step = ProgressBody['steps'][number];
 
-const Mark = ({ step, isNext }: { step: Step; isNext: boolean }) => (
-  <span
-    aria-hidden
-    className={cx(
-      'grid size-5 shrink-0 place-items-center rounded-full border',
-      step.done
-        ? 'border-transparent bg-good-soft text-good'
-        : isNext
-          ? 'border-2 border-brass-line'
-          : 'border-line-strong',
-    )}
-  >
-    {step.done && <Check className="size-3.5" />}
-  </span>
-);
-
 interface BodyProps {
   completed: number;
   apiKey: string | null;
@@ -135,18 +119,22 @@ const STEP_BODIES: Record<Step['id'], (props: BodyProps) => ReactNode> = {
 /** The checklist of first steps. The API derives which steps are done from the account's data. */
 export const FirstSteps = ({
   progress,
+  lacksStore,
   isHidden,
   onHide,
 }: {
   progress: ProgressBody;
+  lacksStore: boolean;
   isHidden: boolean;
   onHide: (isHidden: boolean) => void;
 }) => {
   const [apiKey, setApiKey] = useState<string | null>(null);
-  const [chosen, setChosen] = useState<Step['id'] | null>(null);
+  const [chosen, setChosen] = useState<Step['id'] | 'connect_store' | null>(null);
   const { steps, completed, total } = progress;
   const next = steps.find(({ done }) => !done)?.id ?? null;
-  const open = steps.find(({ id, done }) => id === chosen && (!done || id === 'verify_license'))?.id ?? next;
+  const isAboutStore = lacksStore && chosen === 'connect_store';
+  const chosenStep = steps.find(({ id, done }) => id === chosen && (!done || id === 'verify_license'));
+  const open = isAboutStore ? null : (chosenStep?.id ?? next);
 
   if (isHidden) {
     return (
@@ -172,39 +160,34 @@ export const FirstSteps = ({
         </Button>
       </div>
       <ol className="divide-y divide-line border-t border-line">
-        {steps.map((step) => {
-          const isOpen = step.id === open;
-          const Body = STEP_BODIES[step.id];
-          const canOpen = !step.done || step.id === 'verify_license';
+        {steps.map(({ id, title, done }) => {
+          const Body = STEP_BODIES[id];
           return (
-            <li key={step.id} className={cx(isOpen && 'bg-canvas/60')}>
-              <button
-                type="button"
-                aria-expanded={canOpen ? isOpen : undefined}
-                disabled={!canOpen}
-                onClick={() => setChosen(step.id)}
-                className="flex min-h-11 w-full items-center gap-3 px-5 py-2 text-left"
-              >
-                <Mark step={step} isNext={step.id === next} />
-                <span className={cx('flex-1', step.done ? 'text-muted' : 'font-medium')}>
-                  {step.title}
-                  {step.done && <span className="sr-only"> (done)</span>}
-                </span>
-                {canOpen && !isOpen && <ChevronDown aria-hidden className="size-4 text-muted" />}
-              </button>
-              {isOpen && (
-                <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] justify-items-start gap-3 px-5 pb-5 text-muted sm:pl-13">
-                  <Body
-                    completed={completed}
-                    apiKey={apiKey}
-                    setApiKey={setApiKey}
-                    keepOpen={() => setChosen(step.id)}
-                  />
-                </div>
-              )}
-            </li>
+            <StepRow
+              key={id}
+              title={title}
+              isDone={done}
+              isNext={id === next}
+              isOpen={id === open}
+              canOpen={!done || id === 'verify_license'}
+              onOpen={() => setChosen(id)}
+            >
+              <Body
+                completed={completed}
+                apiKey={apiKey}
+                setApiKey={setApiKey}
+                keepOpen={() => setChosen(id)}
+              />
+            </StepRow>
           );
         })}
+        {lacksStore && (
+          <ConnectStore
+            isOpen={isAboutStore}
+            onOpen={() => setChosen('connect_store')}
+            onDismissed={() => setChosen(null)}
+          />
+        )}
       </ol>
     </Card>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { LICENSE_STATES, type LicenseStatus } from '../../../shared/rules/licenses.ts';
 import { type Dashboard, dashboardQuery, progressQuery } from '../../data/queries.ts';
 import { readPreference, writePreference } from '../../data/session.ts';
+import { storesQuery } from '../../data/store-queries.ts';
 import { formatCount, plural } from '../../lib/format.ts';
 import { StateBadge } from '../../ui/badge.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
@@ -152,6 +153,7 @@ const useFirstSteps = () => {
     refetchInterval: ({ state: { data } }) => (data && data.completed === data.total ? false : WATCH_MS),
   });
   const isDone = steps ? steps.completed === steps.total : preference === 'done';
+  const stores = useQuery({ ...storesQuery, enabled: !isDone });
   useEffect(() => {
     if (steps && isDone) writePreference(FIRST_STEPS, 'done');
   }, [steps, isDone]);
@@ -163,14 +165,15 @@ const useFirstSteps = () => {
   return {
     steps,
     isDone,
-    isKnown: isDone || isError || steps !== undefined,
+    isKnown: isDone || isError || (steps !== undefined && !stores.isLoading),
+    lacksStore: stores.data?.data.length === 0,
     isHidden: preference === 'hidden',
     hide,
   };
 };
 
 export const Home = () => {
-  const { steps, isDone, isKnown, isHidden, hide } = useFirstSteps();
+  const { steps, isDone, isKnown, lacksStore, isHidden, hide } = useFirstSteps();
   const dashboard = useQuery({ ...dashboardQuery, refetchInterval: isDone ? REFRESH_MS : WATCH_MS });
   const { data } = dashboard;
 
@@ -184,7 +187,9 @@ export const Home = () => {
   }
   return (
     <Page title="Home" hint={HINT}>
-      {steps && !isDone && <FirstSteps progress={steps} isHidden={isHidden} onHide={hide} />}
+      {steps && !isDone && (
+        <FirstSteps progress={steps} lacksStore={lacksStore} isHidden={isHidden} onHide={hide} />
+      )}
       {dashboard.isError && !data ? (
         <Card>
           <LoadError error={dashboard.error} onRetry={() => void dashboard.refetch()} />
