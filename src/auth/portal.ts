@@ -37,11 +37,11 @@ const authenticateCustomer = async (c: Context<AppEnv>, needsSession: boolean): 
   const isCrossSite = !isSameOrigin(c);
   const tokenHash = cookie === undefined || isCrossSite ? null : hashSession(c, cookie);
   const ctx = accountCtx(c, portal.accountId, { kind: 'customer', id: null });
-  const { session, account } = await findSession(ctx, tokenHash);
-  if (!portal.enabled || !account) return new AppError('portal_disabled', { message: 'The Portal Is Off' });
+  const { session, isServing } = await findSession(ctx, tokenHash);
+  if (!portal.enabled || !isServing) return new AppError('portal_disabled', { message: 'The Portal Is Off' });
   if (isCrossSite && (cookie !== undefined || c.req.method !== 'GET'))
     return new AppError('origin_not_allowed');
-  c.set('portal', { row: portal, isUnverified: account.isUnverified, customer: session });
+  c.set('portal', { row: portal, customer: session });
   if (!session) {
     c.set('ctx', ctx);
     return needsSession ? new AppError('portal_session_required') : null;

@@ -11,8 +11,6 @@ import { clientAddress } from './client-ip.ts';
 /** A seller's portal that is on, with the session of the customer who makes the call. */
 interface OpenPortal {
   row: PortalRow;
-  /** Whether the seller has proved no address yet, so that the portal sends few emails. */
-  isUnverified: boolean;
   customer: PortalSessionRow | null;
 }
 

@@ -8,7 +8,7 @@ import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 import { portalMailLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
-import type { PortalCtx } from './sessions.ts';
+import { type PortalCtx, portalDisabled } from './sessions.ts';
 
 // The emails of the portal. They come from the seller, and an address gets three an hour of all portals together: whoever asks
 // for more has the others.
@@ -69,8 +69,11 @@ export const changeMail = (
   note: `The link works once, for 24 hours. ${IGNORE}`,
 });
 
-/** The seller's address, for answers, if it was ever proved. */
-const replyTo = async ({ env, accountId }: PortalCtx): Promise<string | null> => {
+/**
+ * The seller's address, for answers, once it is proved. Until then nobody is written to: a portal's name and licenses of strangers
+ * are quickly made.
+ */
+const provedAddress = async ({ env, accountId }: PortalCtx): Promise<string | null> => {
   const user = await firstDatabase(env)
     .select({ email: users.email, verifiedAt: users.emailVerifiedAt })
     .from(users)
@@ -82,6 +85,11 @@ const replyTo = async ({ env, accountId }: PortalCtx): Promise<string | null> =>
 /** The name that customers know the seller by. */
 export const nameOf = ({ portal }: PortalCtx): string => portal.name ?? portal.slug ?? '';
 
+/** Throws if the seller's customers get no emails. */
+export const assertMails = async (ctx: PortalCtx): Promise<void> => {
+  if ((await provedAddress(ctx)) === null) throw portalDisabled('The Seller Can’t Send Emails Yet');
+};
+
 /**
  * Sends an email to a customer, unless the address has had three within the hour. It runs after the response, which so tells
  * nothing, and never fails. `prepare` stores what the email's link or code needs.
@@ -90,17 +98,18 @@ export const mailCustomer = async (
   ctx: PortalCtx,
   to: string,
   content: MailContent<'way_in'>,
-  isUnverified: boolean,
   prepare?: () => Promise<unknown>,
 ): Promise<void> => {
   try {
+    const replyTo = await provedAddress(ctx);
+    if (replyTo === null) return;
     await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalMailLimits(to));
     const letter: Letter<'way_in'> = {
       to,
       content,
       accountId: ctx.accountId,
-      isUnverified,
-      sender: { name: nameOf(ctx), replyTo: await replyTo(ctx) },
+      isUnverified: false,
+      sender: { name: nameOf(ctx), replyTo },
     };
     await sendMail(ctx.env, letter, prepare);
   } catch (error) {

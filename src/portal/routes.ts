@@ -68,8 +68,7 @@ export const portalLinkRoutes = new Hono<AppEnv>().post(
 const signInRoutes = new Hono<AppEnv>()
   .get('/', portalEndpoint('anybody', {}), (c) => c.json(toPortalPage(c.get('portal').row), 200))
   .post('/sign-in', portalEndpoint('anybody', { body: signInInput }), (c) => {
-    const { isUnverified } = c.get('portal');
-    c.executionCtx.waitUntil(sendSignIn(portalCtx(c), c.req.valid('json'), clientOf(c), isUnverified));
+    c.executionCtx.waitUntil(sendSignIn(portalCtx(c), c.req.valid('json'), clientOf(c)));
     return c.json(ACCEPTED, 202);
   })
   .post('/session', portalEndpoint('anybody', { body: sessionInput }), async (c) => {

@@ -44,7 +44,7 @@ export const hashSession = (ctx: Pick<Ctx, 'env'>, token: string): string | null
   isMinted(ctx, PREFIX, token) ? sha256(token) : null;
 
 /** Whether the account serves its customers, as of a query of its row. */
-const isServing = (accountId: string): SQL | undefined =>
+const servesCustomers = (accountId: string): SQL | undefined =>
   and(eq(accounts.id, accountId), isNull(accounts.suspendedAt), isNull(accounts.eraseAt));
 
 /** Returns the session, if it hasn't ended, and whether its account is neither suspended nor about to be erased. */
@@ -56,9 +56,9 @@ export const findSession = async ({ db, accountId }: Ctx, tokenHash: string | nu
   );
   const [[session], [account]] = await db.batch([
     db.select().from(portalSessions).where(isSession),
-    db.select({ isUnverified: accounts.isUnverified }).from(accounts).where(isServing(accountId)),
+    db.select({ id: accounts.id }).from(accounts).where(servesCustomers(accountId)),
   ]);
-  return { session: session ?? null, account: account ?? null };
+  return { session: session ?? null, isServing: account !== undefined };
 };
 
 export const isSeenDue = ({ lastSeenAt }: PortalSessionRow): boolean => Date.now() - lastSeenAt >= HOUR_MS;

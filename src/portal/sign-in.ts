@@ -75,22 +75,22 @@ const findByKey = async ({ db, accountId }: PortalCtx, typed: string): Promise<L
   return found[0];
 };
 
-const sendLink = async (ctx: PortalCtx, email: string, origin: string, isUnverified: boolean) => {
+const sendLink = async (ctx: PortalCtx, email: string, origin: string) => {
   const { db, portal } = ctx;
   const { token, row } = newLink(ctx, 'sign_in', { email });
   const url = portalLink(origin, portal.slug ?? '', token);
-  await mailCustomer(ctx, email, signInMail(nameOf(ctx), url), isUnverified, () =>
+  await mailCustomer(ctx, email, signInMail(nameOf(ctx), url), () =>
     db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
   );
 };
 
 /** A license has one code, so that asking often doesn't make guessing easier. */
-const sendCode = async (ctx: PortalCtx, { id, customerEmail }: LicenseRow, isUnverified: boolean) => {
+const sendCode = async (ctx: PortalCtx, { id, customerEmail }: LicenseRow) => {
   const { db } = ctx;
   const email = lowerAscii(customerEmail);
   const { code, row } = newCode(ctx, id, email);
   const isEarlier = and(isTokenOf(ctx, email, 'code'), eq(portalTokens.licenseId, id));
-  await mailCustomer(ctx, customerEmail, codeMail(nameOf(ctx), code), isUnverified, () =>
+  await mailCustomer(ctx, customerEmail, codeMail(nameOf(ctx), code), () =>
     db.batch([db.delete(portalTokens).where(isEarlier), insertToken(db, row), deleteExpiredTokens(db)]),
   );
 };
@@ -103,18 +103,17 @@ export const sendSignIn = async (
   ctx: PortalCtx,
   input: SignInInput,
   { ip, origin }: Visitor,
-  isUnverified: boolean,
 ): Promise<void> => {
   if (!hasMail(ctx.env)) return;
   try {
     await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalSignInLimits(ip));
     if ('email' in input) {
       const email = lowerAscii(input.email);
-      if (await findByEmail(ctx, email)) await sendLink(ctx, email, origin, isUnverified);
+      if (await findByEmail(ctx, email)) await sendLink(ctx, email, origin);
       return;
     }
     const license = await findByKey(ctx, input.license_key);
-    if (license) await sendCode(ctx, license, isUnverified);
+    if (license) await sendCode(ctx, license);
   } catch (error) {
     if (!(error instanceof AppError)) logError('portal_sign_in_not_sent', error);
   }

@@ -13,7 +13,7 @@ import {
 import { eventChange, type FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { changeEvent, recordChange } from '../licenses/history.ts';
-import { changeMail, mailCustomer, nameOf } from '../portal/mails.ts';
+import { assertMails, changeMail, mailCustomer, nameOf } from '../portal/mails.ts';
 import { portalLink } from '../portal/schemas.ts';
 import { type CustomerCtx, endSessionsOf, isCustomersLicense, portalDisabled } from '../portal/sessions.ts';
 import { deleteExpiredTokens, insertToken, isTokenOf, newLink } from '../portal/tokens.ts';
@@ -32,12 +32,8 @@ import { consumeAttempts } from '../users/throttle.ts';
 const CHANGE_MS = DAY_MS;
 
 /** Notes the change, and returns what sends the two emails after the response. A later change replaces an earlier one. */
-export const requestEmailChange = async (
-  ctx: CustomerCtx,
-  typed: string,
-  origin: string,
-  isUnverified: boolean,
-) => {
+export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin: string) => {
+  await assertMails(ctx);
   const { db, accountId, customer, portal } = ctx;
   const { email, licenseId } = customer;
   if (!portal.allow.change_email) throw portalDisabled('The Seller Doesn’t Allow This in the Portal');
@@ -76,7 +72,7 @@ export const requestEmailChange = async (
       { email, newEmail },
       portalLink(origin, portal.slug ?? '', token),
     );
-    return mailCustomer(ctx, address, content, isUnverified, () =>
+    return mailCustomer(ctx, address, content, () =>
       db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
     );
   };

@@ -5,7 +5,7 @@ import { firstDatabase } from '../db/client.ts';
 import { type LicenseRow, licenses, products } from '../db/schema.ts';
 import { rotateKey } from '../licenses/change.ts';
 import { beforeCursor, seqCursor } from '../licenses/seq-cursor.ts';
-import { keysMail, type MailedKey, mailCustomer, nameOf } from '../portal/mails.ts';
+import { assertMails, keysMail, type MailedKey, mailCustomer, nameOf } from '../portal/mails.ts';
 import { portalUrl } from '../portal/schemas.ts';
 import { type CustomerCtx, isCustomersLicense, portalDisabled } from '../portal/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -118,7 +118,8 @@ export const changeKey = async (ctx: CustomerCtx, id: string) => {
 const MAX_MAILED_KEYS = 50;
 
 /** Sends the customer's keys to their address. Returns what is left to do after the response. */
-export const resendKeys = async (ctx: CustomerCtx, origin: string, isUnverified: boolean) => {
+export const resendKeys = async (ctx: CustomerCtx, origin: string) => {
+  await assertMails(ctx);
   const rows = await ctx.db
     .select()
     .from(licenses)
@@ -138,5 +139,5 @@ export const resendKeys = async (ctx: CustomerCtx, origin: string, isUnverified:
     rows.length - keys.length,
     portalUrl(origin, ctx.portal.slug ?? ''),
   );
-  return () => mailCustomer(ctx, ctx.customer.email, content, isUnverified);
+  return () => mailCustomer(ctx, ctx.customer.email, content);
 };

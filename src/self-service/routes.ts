@@ -48,14 +48,12 @@ export const selfServiceRoutes = new Hono<AppEnv>()
     c.json({ url: await openStorePage(customerCtx(c), c.req.param('id')) }, 200),
   )
   .post('/resend-keys', portalEndpoint('customer', {}), async (c) => {
-    const send = await resendKeys(customerCtx(c), clientOf(c).origin, c.get('portal').isUnverified);
+    const send = await resendKeys(customerCtx(c), clientOf(c).origin);
     c.executionCtx.waitUntil(send());
     return c.json(ACCEPTED, 202);
   })
   .post('/change-email', portalEndpoint('customer', { body: customersEmailInput }), async (c) => {
-    const ctx = customerCtx(c);
-    const { isUnverified } = c.get('portal');
-    const send = await requestEmailChange(ctx, c.req.valid('json').email, clientOf(c).origin, isUnverified);
+    const send = await requestEmailChange(customerCtx(c), c.req.valid('json').email, clientOf(c).origin);
     c.executionCtx.waitUntil(send());
     return c.json(ACCEPTED, 202);
   });

@@ -1,5 +1,6 @@
 import type { Answer, Json } from '../support/client.ts';
 import { openPortal, tokenIn, visit } from '../support/portal.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
 // What a seller sets of the portal, and what a customer does there. Each step of a customer signs them in first.
@@ -10,6 +11,7 @@ const slugOf = async ({ ada }: World): Promise<string> =>
   (await ada.asSession('GET', '/api/portal')).body.slug;
 
 const openWithAll: Send = async ({ ada }) => {
+  await verifyAddress(ada.accountId);
   await openPortal(ada, { allow: { rotate_key: true } });
   return ada.asSession('GET', '/api/portal');
 };

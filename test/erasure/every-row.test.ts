@@ -96,6 +96,7 @@ const furnishAccount = async (ada: Customer) => {
   const slug = await openPortal(ada, { name: OWNER, support_url: SHOP });
   await ada.asKey('POST', '/api/v1/portal-sessions', { license_id: license.id, return_url: SHOP });
   const { asCustomer } = await signInByApplication(ada, slug, { customer_email: CUSTOMER });
+  await verifyAddress(ada.accountId);
   await asCustomer('POST', '/change-email', { email: 'zoe@customers.example' });
   // What an outbox and an erasure note for a while.
   const { accountId } = ada;

@@ -6,6 +6,7 @@ import { openApi, operationAt, OPERATIONS } from '../support/openapi.ts';
 import { addEndpoint, waitUntil } from '../support/outbox.ts';
 import { openPortal, signInByApplication } from '../support/portal.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 import { sellerOn } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -157,6 +158,7 @@ const writeEverywhere = async (ada: Customer) => {
   called.add('POST /api/v1/licenses/import');
   expect(await importAs(ada, toLines([line]))).toMatchObject({ totals: { created: 1 } });
   await openPortal(ada);
+  await verifyAddress(ada.accountId);
   // What a link of the application says about the customer, and a session, and a change of address.
   const link = await write('POST', '/api/v1/portal-sessions', OF_PERSON, {
     license_id: undefined,

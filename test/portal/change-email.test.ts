@@ -3,9 +3,10 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, expect, test } from 'vitest';
 import worker from '../../src/index.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
-import { accountsD1, firstD1 } from '../support/databases.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { freshEmail, openPortal, signInByApplication, signInWith, tokenIn } from '../support/portal.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -14,11 +15,7 @@ beforeAll(keepMails);
 type Seller = Awaited<ReturnType<typeof sellerOn>>;
 
 const customerOf = async (ada: Seller, licenses: number) => {
-  await firstD1
-    .prepare('UPDATE users SET email_verified_at = 1 WHERE account_id = ?')
-    .bind(ada.accountId)
-    .run();
-  await accountsD1.prepare('UPDATE accounts SET is_unverified = 0 WHERE id = ?').bind(ada.accountId).run();
+  await verifyAddress(ada.accountId);
   const slug = await openPortal(ada);
   const [from, to] = [freshEmail('old'), freshEmail('new')];
   await importAs(ada, toLines(Array.from({ length: licenses }, () => ({ customer_email: from }))));

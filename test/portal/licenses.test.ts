@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type Json, outcomeOf, signUp } from '../support/client.ts';
 import { keepMails, lastMailTo } from '../support/mails.ts';
 import { freshEmail, openPortal, signInByApplication } from '../support/portal.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 
 beforeAll(keepMails);
 
@@ -9,6 +10,7 @@ const ALL = { release_seat: true, offline_file: true, rotate_key: true, change_e
 
 const customerWithLicense = async (terms: Json = { max_activations: 1 }, settings: Json = { allow: ALL }) => {
   const ada = await signUp();
+  await verifyAddress(ada.accountId);
   await ada.asSession('PUT', '/api/v1/products/pro', { name: 'Orrery Pro', terms });
   const slug = await openPortal(ada, settings);
   const email = freshEmail();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test, vi } from 'vitest';
 import { call, outcomeOf, signUp } from '../support/client.ts';
-import { accountsD1, firstD1 } from '../support/databases.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { keepMails, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import {
   freshEmail,
@@ -11,16 +11,13 @@ import {
   tokenIn,
   visit,
 } from '../support/portal.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 
 beforeAll(keepMails);
 
 const sellerWithCustomer = async (settings = {}) => {
   const ada = await signUp();
-  await firstD1
-    .prepare('UPDATE users SET email_verified_at = 1 WHERE account_id = ?')
-    .bind(ada.accountId)
-    .run();
-  await accountsD1.prepare('UPDATE accounts SET is_unverified = 0 WHERE id = ?').bind(ada.accountId).run();
+  await verifyAddress(ada.accountId);
   const slug = await openPortal(ada, settings);
   const email = freshEmail();
   const license = await ada.createLicense({ customer_email: email });
@@ -245,14 +242,30 @@ test('a seller who is suspended, or is about to be erased, has no portal', async
   expect(outcomeOf(await asCustomer('GET', '/licenses'))).toBe('200 ok');
 });
 
-test('a portal of an unverified account sends two emails a day', async () => {
+test('a seller who has proved no address has nobody written to', async () => {
   const ada = await signUp();
   const slug = await openPortal(ada);
-  const emails = [freshEmail(), freshEmail(), freshEmail()];
-  for (const customer_email of emails) await ada.createLicense({ customer_email });
-  for (const email of emails) {
-    await visit(slug, 'POST', '/sign-in', { email });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  expect(emails.map((email) => mailsTo(email).length)).toEqual([1, 1, 0]);
+  const email = freshEmail();
+  const { license_key } = await ada.createLicense({ customer_email: email });
+  for (const body of [{ email }, { license_key }])
+    expect((await visit(slug, 'POST', '/sign-in', body)).body).toEqual({ accepted: true });
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
+  const stranger = freshEmail('stranger');
+  for (const answer of [
+    await asCustomer('POST', '/resend-keys', {}),
+    await asCustomer('POST', '/change-email', { email: stranger }),
+  ])
+    expect([outcomeOf(answer), answer.body.error.message]).toEqual([
+      '403 portal_disabled',
+      'The Seller Can’t Send Emails Yet',
+    ]);
+  // Another seller's, so that the others would be there by now.
+  const other = await sellerWithCustomer();
+  await visit(other.slug, 'POST', '/sign-in', { email: other.email });
+  await lastMailTo(other.email);
+  expect([...mailsTo(email), ...mailsTo(stranger)]).toEqual([]);
+
+  await verifyAddress(ada.accountId);
+  await visit(slug, 'POST', '/sign-in', { email });
+  expect(await lastMailTo(email)).toMatchObject({ replyTo: ada.email });
 });

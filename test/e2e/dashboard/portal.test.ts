@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { axeViolations, openPage, type Theme } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { downloadBy, service, visit, visitAs } from '../support/dashboard.ts';
-import { waitForLink } from '../support/mails.ts';
+import { verifyAddress, waitForLink } from '../support/mails.ts';
 
 // The page for a seller's customers, as one of them uses it.
 
@@ -22,6 +22,7 @@ const bodyOf = ({ body }: { body: unknown }) => body as Body;
 /** A seller with a portal, and a customer whose license is on two machines. */
 const openPortal = async (settings: object = {}) => {
   const ada = await createAccount(service, 'portal');
+  await verifyAddress(service, ada);
   const key = { 'x-api-key': (await ada.addKey()).api_key };
   const slug = `orrery-${crypto.randomUUID().slice(0, 8)}`;
   const email = `customer-of-${slug}@example.com`;
@@ -219,6 +220,7 @@ test('a seller switches the portal on, and opens its preview', async () => {
   const slug = `seller-${crypto.randomUUID().slice(0, 8)}`;
   const { context, page, consoleErrors } = await visitAs(ada);
   await openPage(page, '/settings/portal');
+  await page.getByText('the portal sends no emails').waitFor();
   await page.getByLabel('The portal is on').check();
   await page.getByLabel('Address', { exact: true }).fill('latchkey');
   await page.getByLabel('Name').fill(NAME);

@@ -1,5 +1,8 @@
 // The emails of a local run, which `wrangler dev` keeps instead of sending them.
 import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Customer } from './customer.ts';
+import type { Client } from './service.ts';
 
 const MAIL_API = '/cdn-cgi/local/explorer/api/local/email/sending';
 const TIMEOUT_MS = 30_000;
@@ -30,4 +33,12 @@ export const waitForLink = async (origin: string, to: string, subject: string): 
     if (Date.now() > deadlineMs) throw new Error(`No email “${subject}” to ${to}.`);
     await delay(100);
   }
+};
+
+/** Verifies the account's address, as the link in its email does. */
+export const verifyAddress = async (service: Client, { email, token }: Customer): Promise<void> => {
+  const link = await waitForLink(service.origin, email, 'Verify your email address');
+  const body = { token: link.split('#token=')[1] };
+  const { status } = await service.post('/api/verify-email', body, { authorization: `Bearer ${token}` });
+  expect(status).toBe(200);
 };

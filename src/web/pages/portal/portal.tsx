@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   MAX_PORTAL_NAME_LENGTH,
@@ -6,6 +7,7 @@ import {
   type PortalPermission,
 } from '../../../shared/rules/portal.ts';
 import { savePortal } from '../../data/mutations.ts';
+import { accountQuery } from '../../data/queries.ts';
 import { type PortalSettings, portalQuery } from '../../data/settings-queries.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
@@ -16,6 +18,7 @@ import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { SettingsFrame } from '../settings/frame.tsx';
+import { useHasMail } from '../sign-in/mail-preview.tsx';
 import { ProductRules } from './product-rules.tsx';
 
 const PERMISSIONS: [PortalPermission, string, string][] = [
@@ -112,6 +115,22 @@ const Preview = ({ settings: { enabled, url } }: { settings: PortalSettings }) =
   );
 };
 
+/** Who signs in by email gets none until the seller has proved an address. */
+const NoEmails = () => {
+  const hasMail = useHasMail();
+  const { data: account } = useQuery(accountQuery);
+  if (!hasMail || account?.email_verified !== false) return null;
+  return (
+    <p className="mb-4 border-y border-line bg-warn-soft px-5 py-3 text-sm">
+      Until your own email address is verified, the portal sends no emails, so no customer can sign in by
+      email.{' '}
+      <Link to="/settings" className="underline">
+        Verify it
+      </Link>
+    </p>
+  );
+};
+
 export const PortalSettingsPage = () => {
   const { data: settings, error, refetch } = useQuery(portalQuery);
   return (
@@ -124,6 +143,7 @@ export const PortalSettingsPage = () => {
               hint="A page on which your customers see their licenses and machines, and help themselves."
               actions={<Preview settings={settings} />}
             />
+            <NoEmails />
             <PortalForm settings={settings} />
           </Card>
         </Drafted>
