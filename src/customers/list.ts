@@ -1,7 +1,7 @@
 // Customers are the email addresses that licenses have: no table has them. A list goes from one address to the next in the index
 // by address, whose order is also that of a customer's licenses, so that the newest one is found with a lookup.
 import { Buffer } from 'node:buffer';
-import { getTableColumns, sql, Subquery } from 'drizzle-orm';
+import { getTableColumns, type SQL, sql, Subquery } from 'drizzle-orm';
 import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { type LicenseRow, licenses } from '../db/schema.ts';
@@ -62,14 +62,22 @@ const isNewestOfCustomer = sql`NOT EXISTS (
 const hasCustomer = ({ customerEmail, customerName, customerCompany }: LicenseRow, search: SearchText) =>
   matchesSearch([customerEmail, customerName, customerCompany], search);
 
-const countLicenses = async ({ db, accountId }: Ctx, rows: LicenseRow[]): Promise<Map<string, number>> => {
-  const counted = await db.all<{ email: string; licenses: number }>(sql`
-    SELECT value AS email, (SELECT count(*) FROM (
-      SELECT 1 FROM licenses INDEXED BY licenses_by_email
-      WHERE account_id = ${accountId} AND lower(customer_email) = value LIMIT ${MAX_COUNTED}
-    )) AS licenses
+interface Counts {
+  licenses: number;
+  purchases: number;
+}
+
+/** Counts what each customer has, by entries of two indexes. */
+const countByEmail = async ({ db, accountId }: Ctx, rows: LicenseRow[]): Promise<Map<string, Counts>> => {
+  const count = (source: SQL) => sql`(SELECT count(*) FROM (
+    SELECT 1 FROM ${source}
+    WHERE account_id = ${accountId} AND lower(customer_email) = value LIMIT ${MAX_COUNTED}))`;
+  const counted = await db.all<Counts & { email: string }>(sql`
+    SELECT value AS email,
+      ${count(sql`licenses INDEXED BY licenses_by_email`)} AS licenses,
+      ${count(sql`purchases INDEXED BY purchases_by_email`)} AS purchases
     FROM json_each(${JSON.stringify(rows.map(emailOf))})`);
-  return new Map(counted.map(({ email, licenses: count }) => [email, count]));
+  return new Map(counted.map(({ email, ...counts }) => [email, counts]));
 };
 
 export const listCustomers = async (ctx: Ctx, input: ListInput) => {
@@ -85,12 +93,12 @@ export const listCustomers = async (ctx: Ctx, input: ListInput) => {
       })
     : await pageByEmail(ctx, input);
   const known = rows.filter(({ customerEmail }) => customerEmail !== ERASED_EMAIL);
-  const counts = await countLicenses(ctx, known);
+  const counts = await countByEmail(ctx, known);
   const data = known.map((row): Customer => ({
     customer_email: row.customerEmail,
     customer_name: row.customerName,
     customer_company: row.customerCompany,
-    licenses: counts.get(emailOf(row)) ?? 0,
+    ...(counts.get(emailOf(row)) ?? { licenses: 0, purchases: 0 }),
     last_license_at: isoTime(row.createdAt),
   }));
   return { data, next_cursor };

@@ -22,6 +22,12 @@ export const customerBody = z
       .number()
       .int()
       .meta({ description: `How many licenses the customer has. It stops at ${MAX_COUNTED}.` }),
+    purchases: z
+      .number()
+      .int()
+      .meta({
+        description: `How many purchases the account’s stores have reported of the address. It stops at ${MAX_COUNTED}.`,
+      }),
     last_license_at: z.iso.datetime().meta({ description: 'When the newest license was created.' }),
   })
   .meta({ id: 'Customer' });

@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
+import { openShop, paid } from '../stores/shop.ts';
 import { call, type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
+import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { insertLicenses } from '../support/licenses.ts';
 
@@ -58,6 +60,7 @@ test('customers are listed by email address, once each, as their newest license 
     customer_name: 'Grace Hopper',
     customer_company: null,
     licenses: 2,
+    purchases: 0,
     last_license_at: expect.stringMatching(/^2027-03-01T12:00/) as string,
   });
   expect(await everyPage(ada, { limit: '100' })).toEqual(customers);
@@ -111,4 +114,31 @@ test('a page reads a few rows for each customer, and a bounded number of their l
     expect(data).toMatchObject([{ customer_email: 'ada@example.com', licenses: 100 }]);
   });
   expect(many).toBeLessThan(150);
+});
+
+test('a customer’s purchases are counted by a few entries of an index', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  for (const order of ['1', '2']) await shop.notify(paid(order, { email: 'Grace@Example.com' }));
+  await shop.notify(paid('3', { email: 'zoe@example.com', quantity: 2 }));
+  await shop.ada.createLicense({ customer_email: 'bob@example.com' });
+  const counts = async () =>
+    (await page(shop.ada)).data.map(({ customer_email, licenses, purchases }: Json) =>
+      [customer_email.toLowerCase(), licenses, purchases].join(' '),
+    );
+  expect(await counts()).toEqual(['bob@example.com 1 0', 'grace@example.com 2 2', 'zoe@example.com 2 1']);
+  await accountsD1
+    .prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+       INSERT INTO purchases SELECT 'pur_' || printf('%020d', i), p.account_id, p.store_id, p.provider, p.status, p.reason,
+         p.order_number, p.customer_email, p.customer_name, p.buyer_ref, p.is_test, p.is_erased, p.assigned, p.decide_at,
+         p.tries, p.version, p.created_at, p.updated_at
+       FROM purchases p, n WHERE p.account_id = ? AND p.order_number = '1'`,
+    )
+    .bind(shop.ada.accountId)
+    .run();
+  const read = await countRowsRead(async () => {
+    expect((await counts())[1]).toBe('grace@example.com 2 100');
+  });
+  expect(read).toBeLessThan(150);
 });

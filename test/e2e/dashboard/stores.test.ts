@@ -101,7 +101,10 @@ test('a purchase shows what the store has said, its licenses, and its email', as
   expect(await axeViolations(page)).toEqual([]);
 });
 
-test('the page of a customer has their purchases', async () => {
+test('the list of customers has how many purchases each has, and the page of one has them', async () => {
+  await openPage(page, '/customers');
+  const cells = page.getByRole('row').filter({ hasText: 'grace@example.com' }).getByRole('cell');
+  await expect.poll(() => cells.nth(3).textContent()).toBe('1');
   await openPage(page, '/customers/grace@example.com');
   const purchases = page.getByRole('table', { name: 'Purchases' });
   await purchases.getByText('A-1001').waitFor();

@@ -20,16 +20,24 @@ const route = getRouteApi('/shell/customers');
 
 const MIDDLE = 'max-md:hidden';
 
-const HEAD = (
+const Head = ({ hasPurchases }: { hasPurchases: boolean }) => (
   <>
     <Th>Customer</Th>
     <Th className={MIDDLE}>Company</Th>
     <Th className="text-right">Licenses</Th>
+    {hasPurchases && <Th className={cx('text-right', MIDDLE)}>Purchases</Th>}
     <Th className={MIDDLE}>Latest license</Th>
   </>
 );
 
-const Row = ({ customer }: { customer: CustomerBody }) => (
+const Count = ({ of: count }: { of: number }) => (
+  <>
+    {formatCount(count)}
+    {count === MAX_COUNTED && '+'}
+  </>
+);
+
+const Row = ({ customer, hasPurchases }: { customer: CustomerBody; hasPurchases: boolean }) => (
   <Tr className="relative">
     <Td className="w-1/2 max-w-0">
       <Link
@@ -47,9 +55,13 @@ const Row = ({ customer }: { customer: CustomerBody }) => (
       {customer.customer_company ?? <span className="text-muted">None</span>}
     </Td>
     <Td className="nums text-right">
-      {formatCount(customer.licenses)}
-      {customer.licenses === MAX_COUNTED && '+'}
+      <Count of={customer.licenses} />
     </Td>
+    {hasPurchases && (
+      <Td className={cx('nums text-right', MIDDLE)}>
+        <Count of={customer.purchases} />
+      </Td>
+    )}
     <Td className={MIDDLE}>
       <Time at={customer.last_license_at} />
     </Td>
@@ -62,6 +74,8 @@ export const Customers = () => {
   const query = useInfiniteQuery({ ...customersQuery(q.trim()), placeholderData: keepPreviousData });
   const isStale = query.isPlaceholderData;
   const customers = query.data?.pages.flatMap(({ data }) => data);
+  // Who sells in no store sees nothing of purchases.
+  const hasPurchases = customers?.some(({ purchases }) => purchases > 0) ?? false;
   const search = useDraft(q, (text) =>
     navigate({ search: text ? { q: text } : {}, replace: true, resetScroll: false }),
   );
@@ -109,11 +123,13 @@ export const Customers = () => {
             aria-busy={isStale}
             className={cx('transition-opacity', isStale && customers?.length !== 0 && 'opacity-60 delay-150')}
           >
-            <Table label="Customers" head={HEAD}>
+            <Table label="Customers" head={<Head hasPurchases={hasPurchases} />}>
               {customers && customers.length > 0 ? (
-                customers.map((customer) => <Row key={customer.customer_email} customer={customer} />)
+                customers.map((customer) => (
+                  <Row key={customer.customer_email} customer={customer} hasPurchases={hasPurchases} />
+                ))
               ) : (
-                <SkeletonRows columns={4} />
+                <SkeletonRows columns={hasPurchases ? 5 : 4} />
               )}
             </Table>
             <MoreRows query={query} />
