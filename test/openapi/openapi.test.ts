@@ -3,6 +3,10 @@ import { app } from '../../src/app.ts';
 import { ERRORS } from '../../src/http/errors.ts';
 import { openApi, OPERATIONS } from '../support/openapi.ts';
 
+const [portalDocs = ''] = Object.values(
+  import.meta.glob<string>('../../docs/portal.md', { query: '?raw', import: 'default', eager: true }),
+);
+
 const isKeyed = (security: Record<string, string[]>[]) => security.some((scheme) => 'apiKey' in scheme);
 
 const codesAt = (responses: (typeof OPERATIONS)[number]['operation']['responses'], status: number) =>
@@ -18,6 +22,22 @@ test('the OpenAPI document describes every mounted route and nothing else', () =
   const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
   expect(described.toSorted()).toEqual([...new Set(mounted)].toSorted());
   expect(described.length).toBeGreaterThan(15);
+});
+
+test('docs/portal.md has every call of the portal, which the OpenAPI document doesn’t have', () => {
+  const mounted = app.routes
+    .filter(({ method, path }) => method !== 'ALL' && path.startsWith('/portal-api/:slug'))
+    .map(({ method, path }) => `${method} ${path.slice('/portal-api/:slug'.length)}`.trim())
+    .map((route) =>
+      route
+        .replace(/\/$/, '')
+        .trim()
+        .replace(/:([a-z_]+)/g, '{$1}'),
+    );
+  const section = portalDocs.split(/^## /m).find((text) => text.startsWith('The calls of the page')) ?? '';
+  const rows = [...section.matchAll(/^\| (`.*?`) \|/gm)].map(([, cell = '']) => cell);
+  const described = rows.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, route = '']) => route));
+  expect(described.toSorted()).toEqual([...new Set(mounted)].toSorted());
 });
 
 test('every operation has a unique operationId', () => {
