@@ -8,6 +8,7 @@ import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { sendMail } from '../mail/send.ts';
 import { twoFactorRequired } from '../sign-in/challenge.ts';
 import { signedInBody, toSignedIn } from '../sign-in/schemas.ts';
+import { releaseMails } from '../stores/work.ts';
 import { changeEmail } from './change-email.ts';
 import { changePassword, resetPassword, sendReset } from './passwords.ts';
 import { restoreEmail } from './restore-email.ts';
@@ -107,8 +108,12 @@ export const credentialRoutes = new Hono<AppEnv>()
     }),
     async (c) => {
       const session = await findOwnSession(c);
-      const confirmed = confirmEmail(publicCtx(c), c.req.valid('json'), clientOf(c), session);
-      return c.json({ email: await completed(c, confirmed), email_verified: true as const }, 200);
+      const { accountId, email } = await completed(
+        c,
+        confirmEmail(publicCtx(c), c.req.valid('json'), clientOf(c), session),
+      );
+      c.executionCtx.waitUntil(releaseMails(c.env, accountId));
+      return c.json({ email, email_verified: true as const }, 200);
     },
   )
   .post(

@@ -1,7 +1,8 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { databaseOf } from '../db/client.ts';
 import {
+  purchaseMails,
   type PurchaseRow,
   purchases,
   type StoreMessageRow,
@@ -11,6 +12,7 @@ import {
 } from '../db/schema.ts';
 import { sendDueMails } from '../purchases/mails.ts';
 import { settle } from '../purchases/settle.ts';
+import { logError } from '../shared/text/log.ts';
 import { checkStore } from './check.ts';
 import { readMessage } from './read-message.ts';
 import { storeCtx } from './store-ctx.ts';
@@ -106,4 +108,19 @@ export const workOnStores = async (env: Env, accountId: string): Promise<void> =
     await hintWork(env, accountId);
     return;
   }
+};
+
+/** Lets the emails that have waited until the seller proves an address be sent now. The hourly work would, too. */
+export const releaseMails = async (env: Env, accountId: string): Promise<void> => {
+  const dueAt = Date.now();
+  const isWaiting = and(gt(purchaseMails.dueAt, dueAt), eq(purchaseMails.problem, 'account_not_verified'));
+  try {
+    await databaseOf(env, accountId)
+      .update(purchaseMails)
+      .set({ dueAt, problem: null })
+      .where(and(eq(purchaseMails.accountId, accountId), isWaiting));
+  } catch (error) {
+    logError('purchase_mails_not_released', error, { account_id: accountId });
+  }
+  await hintWork(env, accountId);
 };

@@ -2,8 +2,9 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
+import { outcomeOf } from '../support/client.ts';
 import { setPlan } from '../support/gate.ts';
-import { keepMails, mailsTo } from '../support/mails.ts';
+import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 
 const mailOf = async (shop: Shop, q: string) => {
@@ -39,6 +40,21 @@ test('an account without a proved address writes to nobody, and what is due wait
   await workOnStores(env, shop.ada.accountId);
   expect(mailsTo('grace@example.com')).toEqual([]);
   expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'account_not_verified' }]);
+});
+
+test('what has waited for a proved address is due once the seller has proved it', async () => {
+  keepMails();
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1'));
+  await workOnStores(env, shop.ada.accountId);
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'account_not_verified' }]);
+  await shop.ada.asSession('POST', '/api/resend-verification');
+  const [, token] = /#token=(\w+)/.exec((await lastMailTo(shop.ada.email)).text) ?? [];
+  expect(outcomeOf(await shop.ada.asSession('POST', '/api/verify-email', { token }))).toBe('200 ok');
+  await expect.poll(async () => (await mailOf(shop, '1'))[0].problem).toBeNull();
+  await workOnStores(env, shop.ada.accountId);
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
 });
 
 test('what is over the bound of a day waits for the next, and says so', async () => {
