@@ -31,6 +31,7 @@ import {
   patchStore,
   revealStore,
 } from './stores.ts';
+import { hintWork } from './work-hint.ts';
 import { workOnStores } from './work.ts';
 
 const originOf = (c: Context<AppEnv>) => settingsOf(c.env).publicOrigin ?? new URL(c.req.url).origin;
@@ -39,8 +40,14 @@ const originOf = (c: Context<AppEnv>) => settingsOf(c.env).publicOrigin ?? new U
 const shown = (c: Context<AppEnv>, { store, token }: { store: StoreRow; token: string | null }) =>
   toStore(store, [originOf(c), 'hooks', store.id, ...(token === null ? [] : [token])].join('/'));
 
-const madeOnce = (c: Context<AppEnv>, make: () => Promise<MadeStore>) =>
-  once(c.var.ctx, make, (id) => revealStore(c.var.ctx, id));
+/** A store with another API key is asked at once, which also lets the provider notify it. */
+const madeOnce = async (c: Context<AppEnv>, make: () => Promise<MadeStore>): Promise<MadeStore> => {
+  const { ctx } = c.var;
+  const made = await once(ctx, make, (id) => revealStore(ctx, id));
+  const { checkAt } = made.store;
+  if (checkAt !== null && checkAt <= Date.now()) c.executionCtx.waitUntil(hintWork(ctx.env, ctx.accountId));
+  return made;
+};
 
 /** Who changes a secret could report purchases that nobody has made. */
 const changesSecret = (c: Context<AppEnv>): boolean => {

@@ -54,6 +54,20 @@ test('sales whose notification never came are found by the provider’s API, pag
   expect(stripe.asked.filter((path) => path === '/v1/events')).toHaveLength(2);
 });
 
+test('a store’s API key is tried as soon as the seller gives it', async () => {
+  const hints: unknown[] = [];
+  vi.spyOn(env.WEBHOOKS, 'send').mockImplementation(async (body) => {
+    hints.push(body);
+    return { metadata: { metrics: { backlogBytes: 0, backlogCount: 0 } } };
+  });
+  const { ada, storeId } = await openShop({ provider: 'stripe', secret: 'whsec_stripe' });
+  expect(hints).toEqual([]);
+  const patch = (body: object) => ada.asSession('PATCH', `/api/stores/${storeId}`, body);
+  expect(outcomeOf(await patch({ api_key: 'rk_live_1' }))).toBe('200 ok');
+  await vi.waitUntil(() => hints.length > 0);
+  expect(hints).toEqual([{ account_id: ada.accountId, work: 'stores' }]);
+});
+
 test('a provider that doesn’t answer is told in the store, and is asked again later', async () => {
   openStripe([]).break();
   const shop = await openStripeShop();
