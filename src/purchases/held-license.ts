@@ -38,7 +38,7 @@ export const updateHeld = (
   const slot = decision.slots.find((one) => one.slot === held.slot);
   if (!slot || !license) return { statements: [], changes: [] };
   const wanted = held.number < slot.count ? slot.wanted : slot.rest;
-  const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted);
+  const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, slot.offer.terms);
   const fields: ChangedColumns = { ...changed, ...addressOf(license, decision) };
   const noted = JSON.stringify([wanted, slot.offer, setStatus, returnsTo]);
   const isNoted = noted === JSON.stringify([held.wanted, held.offer, held.setStatus, held.returnsTo]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeLicense, type Held } from '../../src/purchases/rules/change-license.ts';
+import { changeLicense as changeBy, type Held } from '../../src/purchases/rules/change-license.ts';
 import type { WantedLicense } from '../../src/shared/rules/sold-offer.ts';
 
 const WANTED: WantedLicense = {
@@ -9,7 +9,13 @@ const WANTED: WantedLicense = {
   graceDays: 7,
   seats: null,
 };
-const HELD: Held = { wanted: WANTED, setStatus: null, returnsTo: null };
+type HeldBy = Omit<Held, 'offer'>;
+const HELD: HeldBy = { wanted: WANTED, setStatus: null, returnsTo: null };
+
+/** Of a license whose offer has no terms. */
+const changeLicense = (held: HeldBy, now: Parameters<typeof changeBy>[1], wanted: WantedLicense) =>
+  changeBy({ ...held, offer: { terms: {} } }, now, wanted, {});
+
 const NOW = { status: 'active', product: 'mill', expiresAt: '2099-01-31', terms: { grace_days: 7 } } as const;
 
 const revoked = { ...WANTED, status: 'revoked' } as const;
@@ -36,7 +42,7 @@ test('what a seller has revoked or suspended by hand stays', () => {
 });
 
 test('a seller who has reinstated a license isn’t overruled while nothing new is known', () => {
-  const held: Held = { wanted: suspended, setStatus: 'suspended', returnsTo: 'active' };
+  const held: HeldBy = { wanted: suspended, setStatus: 'suspended', returnsTo: 'active' };
   expect(changeLicense(held, NOW, suspended).fields).toEqual({});
 });
 
@@ -56,4 +62,27 @@ test('seats and days of grace follow the purchase, and other terms stay', () => 
   expect(changeLicense(HELD, now, { ...WANTED, graceDays: 0, seats: 5 }).fields).toEqual({
     terms: { grace_days: 0, offline_days: 3, max_activations: 5 },
   });
+});
+
+test('terms follow the offer that was paid, entry by entry, but for what the seller has changed', () => {
+  const solo = { max_activations: 1, entitlements: { export: false, seats: 1, team: false } };
+  const team = { max_activations: 5, offline_days: 30, entitlements: { export: true, seats: 5 } };
+  const upgrade = (terms: object) =>
+    changeBy(
+      { ...HELD, offer: { terms: solo } },
+      { ...NOW, terms: { grace_days: 7, ...terms } },
+      WANTED,
+      team,
+    ).fields.terms;
+  expect(upgrade(solo)).toEqual({ grace_days: 7, ...team });
+  const byHand = { max_activations: 3, entitlements: { export: false, seats: 2, team: false, gift: true } };
+  expect(upgrade(byHand)).toEqual({
+    grace_days: 7,
+    max_activations: 3,
+    offline_days: 30,
+    entitlements: { export: true, seats: 2, gift: true },
+  });
+  const unchanged = { entitlements: { a: 1 }, grace_days: 7 };
+  const held = { ...HELD, offer: { terms: { entitlements: { a: 1 } } } };
+  expect(changeBy(held, { ...NOW, terms: unchanged }, WANTED, { entitlements: { a: 1 } }).fields).toEqual({});
 });

@@ -1,6 +1,6 @@
 import { laterDate } from '../../shared/rules/dates.ts';
 import type { StoredLicenseStatus } from '../../shared/rules/licenses.ts';
-import type { WantedLicense } from '../../shared/rules/sold-offer.ts';
+import type { SoldOffer, WantedLicense } from '../../shared/rules/sold-offer.ts';
 import type { LicenseTerms } from '../../shared/rules/terms.ts';
 
 // What a purchase changes of a license that exists. What the seller has changed by hand since stays: the purchase only makes its
@@ -9,6 +9,8 @@ import type { LicenseTerms } from '../../shared/rules/terms.ts';
 /** What the purchase has done to the license so far. */
 export interface Held {
   wanted: WantedLicense;
+  /** What the license was made by, or has followed since. */
+  offer: Pick<SoldOffer, 'terms'>;
   setStatus: StoredLicenseStatus | null;
   returnsTo: StoredLicenseStatus | null;
 }
@@ -52,26 +54,20 @@ const expiryAfter = (before: WantedLicense, now: string | null, wanted: string |
   return now === null ? null : laterDate(now, wanted);
 };
 
-const termsAfter = (before: WantedLicense, now: LicenseTerms, wanted: WantedLicense): LicenseTerms => {
-  const terms = { ...now };
-  if (before.graceDays !== wanted.graceDays && wanted.graceDays !== null) terms.grace_days = wanted.graceDays;
-  if (before.seats !== wanted.seats && wanted.seats !== null) terms.max_activations = wanted.seats;
-  return terms;
-};
-
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** Returns what changes, and what the purchase has done to the license then. */
-export const changeLicense = (held: Held, now: Current, wanted: WantedLicense): HeldChange => {
-  const { status, setStatus, returnsTo } = statusChange(held, now.status, wanted.status);
-  const after: Current = {
-    status,
-    product: held.wanted.product === wanted.product ? now.product : wanted.product,
-    expiresAt: expiryAfter(held.wanted, now.expiresAt, wanted.expiresAt),
-    terms: termsAfter(held.wanted, now.terms, wanted),
-  };
-  const changed = Object.entries(after).filter(([name, value]) => !same(value, now[name as keyof Current]));
-  return { fields: Object.fromEntries(changed), setStatus, returnsTo };
+/** Replaces what has changed of the purchase, but for the entries that somebody has changed in the license. */
+const follow = <T extends object>(before: T, now: T, wanted: T): T => {
+  const ofBefore = new Map(Object.entries(before));
+  const ofWanted = new Map(Object.entries(wanted));
+  const entries = new Map(Object.entries(now));
+  for (const name of new Set([...ofBefore.keys(), ...ofWanted.keys()])) {
+    const [earlier, later] = [ofBefore.get(name), ofWanted.get(name)];
+    if (same(earlier, later) || !same(earlier, entries.get(name))) continue;
+    if (later === undefined) entries.delete(name);
+    else entries.set(name, later);
+  }
+  return Object.fromEntries(entries) as T;
 };
 
 /** The terms of a new license. */
@@ -80,3 +76,38 @@ export const newTerms = (terms: LicenseTerms, { graceDays, seats }: WantedLicens
   ...(graceDays !== null && { grace_days: graceDays }),
   ...(seats !== null && { max_activations: seats }),
 });
+
+const termsAfter = (
+  { wanted: before, offer }: Held,
+  now: LicenseTerms,
+  wanted: WantedLicense,
+  offered: LicenseTerms,
+): LicenseTerms => {
+  const { entitlements: hadBefore = {}, ...ofBefore } = newTerms(offer.terms, before);
+  const { entitlements: getsNow = {}, ...ofWanted } = newTerms(offered, wanted);
+  const terms = follow<LicenseTerms>(ofBefore, now, ofWanted);
+  const entitlements = follow(hadBefore, now.entitlements ?? {}, getsNow);
+  if (!same(entitlements, now.entitlements ?? {})) terms.entitlements = entitlements;
+  // These are what was paid, whatever somebody has set since.
+  if (before.graceDays !== wanted.graceDays && wanted.graceDays !== null) terms.grace_days = wanted.graceDays;
+  if (before.seats !== wanted.seats && wanted.seats !== null) terms.max_activations = wanted.seats;
+  return terms;
+};
+
+/** Returns what changes, and what the purchase has done to the license then. `offered` are the offer's terms. */
+export const changeLicense = (
+  held: Held,
+  now: Current,
+  wanted: WantedLicense,
+  offered: LicenseTerms,
+): HeldChange => {
+  const { status, setStatus, returnsTo } = statusChange(held, now.status, wanted.status);
+  const after: Current = {
+    status,
+    product: held.wanted.product === wanted.product ? now.product : wanted.product,
+    expiresAt: expiryAfter(held.wanted, now.expiresAt, wanted.expiresAt),
+    terms: termsAfter(held, now.terms, wanted, offered),
+  };
+  const changed = Object.entries(after).filter(([name, value]) => !same(value, now[name as keyof Current]));
+  return { fields: Object.fromEntries(changed), setStatus, returnsTo };
+};

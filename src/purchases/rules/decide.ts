@@ -59,8 +59,10 @@ const assignedOffer = (product: string, payments: Payment[]): SoldOffer => ({
   mail: true,
 });
 
-const offerOf = ({ refs, slot }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
-  const named = refs.flat().find((ref) => books.offers.has(ref));
+/** What was given back names the offer only where nothing else is left: the refund of a change of plan takes the change back. */
+const offerOf = ({ refs, slot, paid }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
+  const live = paid.filter(({ payment }) => payment.isLive).map(({ line }) => line.refs);
+  const named = [...live.toReversed(), ...refs].flat().find((ref) => books.offers.has(ref));
   const offer = named === undefined ? undefined : books.offers.get(named);
   if (offer) return offer;
   return books.assigned === null

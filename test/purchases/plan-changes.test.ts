@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { openShop, paid } from '../stores/shop.ts';
+import { charge, invoice, invoicePayment } from '../stores/stripe-bodies.ts';
+import { openStripe } from '../stores/stripe-shop.ts';
+
+test('a change of plan gives the license the terms of the new offer', async () => {
+  const shop = await openShop();
+  await shop.offer('solo', {
+    grant: 'subscription',
+    terms: { max_activations: 1, entitlements: { export: false } },
+  });
+  await shop.offer('team', {
+    grant: 'subscription',
+    terms: { max_activations: 5, entitlements: { export: true } },
+  });
+  await shop.notify(paid('1', { offer: 'solo', period_end: '2099-01-31' }));
+  await shop.notify({ type: 'renewed', order: '1', offer: 'team', period_end: '2099-02-28' });
+  const [license] = await shop.licenses();
+  expect(license).toMatchObject({
+    expires_at: '2099-02-28',
+    terms: { max_activations: 5, entitlements: { export: true }, grace_days: 7 },
+  });
+});
+
+test('the refund of a change of plan takes the change back', async () => {
+  const shop = await openShop();
+  await shop.ada.asSession('PUT', '/api/v1/products/loom', {});
+  await shop.offer('solo', { grant: 'subscription', terms: { max_activations: 1 } });
+  await shop.offer('team', { grant: 'subscription', product: 'loom', terms: { max_activations: 5 } });
+  await shop.notify(paid('1', { offer: 'solo', period_end: '2099-01-31' }));
+  await shop.notify({ type: 'renewed', order: '1', offer: 'team', period_end: '2099-02-28' });
+  expect(await shop.licenses()).toMatchObject([{ product: 'loom' }]);
+  await shop.notify({ type: 'refunded', order: '1', period_end: '2099-02-28' });
+  expect(await shop.licenses()).toMatchObject([
+    { product: 'mill', status: 'active', expires_at: '2099-01-31', terms: { max_activations: 1 } },
+  ]);
+  await shop.notify({ type: 'refunded', order: '1', period_end: '2099-01-31' });
+  expect(await shop.licenses()).toMatchObject([{ status: 'revoked' }]);
+});
+
+test('seats follow the last paid invoice, and licenses are never fewer than were made', async () => {
+  const shop = await openShop();
+  await shop.offer('seats', { grant: 'subscription', quantity: 'seats' });
+  await shop.offer('keys', { grant: 'subscription' });
+  await shop.notify(paid('1', { offer: 'seats', quantity: 3, period_end: '2099-01-31' }));
+  expect(await shop.licenses()).toMatchObject([{ terms: { max_activations: 3 } }]);
+  await shop.notify({ type: 'renewed', order: '1', quantity: 5, period_end: '2099-02-28' });
+  expect(await shop.licenses()).toMatchObject([{ terms: { max_activations: 5 } }]);
+  await shop.notify({ type: 'renewed', order: '1', quantity: 2, period_end: '2099-03-31' });
+  expect(await shop.licenses()).toMatchObject([{ terms: { max_activations: 2 } }]);
+  await shop.notify({ type: 'refunded', order: '1', period_end: '2099-03-31' });
+  expect(await shop.licenses()).toMatchObject([{ terms: { max_activations: 5 }, expires_at: '2099-02-28' }]);
+  await shop.notify(paid('2', { offer: 'keys', quantity: 2, period_end: '2099-01-31' }));
+  await shop.notify({ type: 'renewed', order: '2', quantity: 3, period_end: '2099-02-28' });
+  await shop.notify({ type: 'renewed', order: '2', quantity: 1, period_end: '2099-03-31' });
+  const keys = (await shop.licenses()).filter(({ terms }) => terms.max_activations === undefined);
+  expect(keys.map(({ status, expires_at }) => `${status} ${expires_at}`)).toEqual(
+    Array(3).fill('active 2099-03-31'),
+  );
+});
+
+test('a trial covers its days, and the first payment goes on from there', async () => {
+  const shop = await openStripe();
+  await shop.offer('price_pro', { grant: 'subscription' });
+  await shop.send('invoice.paid', invoice({ n: 1 }, 1, '2099-01-15', { amount_paid: 0 }));
+  expect(await shop.licenses()).toMatchObject([{ status: 'active', expires_at: '2099-01-15' }]);
+  await shop.send(
+    'invoice.payment_failed',
+    invoice({ n: 1 }, 2, '2099-02-15', { status: 'open', billing_reason: 'subscription_cycle' }),
+  );
+  expect(await shop.purchases()).toMatchObject([{ status: 'past_due' }]);
+  await shop.send(
+    'invoice.paid',
+    invoice({ n: 1 }, 2, '2099-02-15', { billing_reason: 'subscription_cycle' }),
+  );
+  expect(await shop.licenses()).toMatchObject([{ status: 'active', expires_at: '2099-02-15' }]);
+  expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
+  await shop.send('invoice_payment.paid', invoicePayment(1, 2));
+  await shop.send('charge.refunded', charge('1_2', 900));
+  expect(await shop.licenses()).toMatchObject([{ status: 'active', expires_at: '2099-01-15' }]);
+});
