@@ -10,13 +10,16 @@ import {
   purchaseLicenses,
   type PurchaseMailRow,
   purchaseMails,
+  type PurchaseRow,
   purchases,
 } from '../db/schema.ts';
 import { deliver, hasMail } from '../mail/deliver.ts';
 import { AppError } from '../shared/app-error.ts';
 import { ownLimits, settingsOf } from '../shared/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
+import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
 import { buyerMailLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
@@ -59,6 +62,23 @@ const claim = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   return claimed.length > 0;
 };
 
+/**
+ * Who gets which keys: the buyer, while a license has their address, and otherwise whoever has the first license by now. A
+ * seller has corrected the address then, or the customer has changed it.
+ */
+const addressed = (purchase: PurchaseRow, active: LicenseRow[]) => {
+  if (purchase.isTest) return { purchase, active };
+  const bought = purchase.customerEmail ?? UNKNOWN_EMAIL;
+  const owners = active.map(({ customerEmail }) => lowerAscii(customerEmail));
+  const to = owners.includes(lowerAscii(bought))
+    ? bought
+    : (active.find(({ customerEmail }) => customerEmail !== UNKNOWN_EMAIL)?.customerEmail ?? bought);
+  return {
+    purchase: { ...purchase, customerEmail: to === UNKNOWN_EMAIL ? null : to },
+    active: active.filter((_, i) => owners[i] === lowerAscii(to)),
+  };
+};
+
 const readSold = async (env: Env, { accountId, purchaseId }: PurchaseMailRow) => {
   const db = databaseOf(env, accountId);
   const [[purchase], sold] = await Promise.all([
@@ -74,7 +94,10 @@ const readSold = async (env: Env, { accountId, purchaseId }: PurchaseMailRow) =>
       .orderBy(asc(purchaseLicenses.slot), asc(purchaseLicenses.number))
       .limit(MAX_KEYS),
   ]);
-  return { purchase, active: sold.map(({ license }) => license).filter(({ status }) => status === 'active') };
+  const active = sold
+    .map(({ license }) => license)
+    .filter(({ status, customerEmail }) => status === 'active' && customerEmail !== ERASED_EMAIL);
+  return purchase ? addressed(purchase, active) : { purchase, active };
 };
 
 /** What the seller says to the buyers of a product. */

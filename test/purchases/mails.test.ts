@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
-import { outcomeOf } from '../support/client.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
 import { setPlan } from '../support/gate.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
@@ -55,6 +55,34 @@ test('what has waited for a proved address is due once the seller has proved it'
   await expect.poll(async () => (await mailOf(shop, '1'))[0].problem).toBeNull();
   await workOnStores(env, shop.ada.accountId);
   expect(mailsTo('grace@example.com')).toHaveLength(1);
+});
+
+test('a key that is sent again goes to the address that its license has by now', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1', { email: 'graec@example.com', quantity: 2 }));
+  await work();
+  const [mistyped, right] = ['graec@example.com', 'grace@corrected.example'];
+  const [first, second] = await shop.licenses();
+  const move = (license: Json, customer_email: string) =>
+    shop.ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, { customer_email });
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  const resend = async () => {
+    expect(outcomeOf(await shop.ada.asSession('POST', `/api/purchases/${id}/resend-mail`))).toBe('202 ok');
+    await work();
+  };
+  // One of two was given to somebody else, so the buyer gets the other one.
+  await move(first, 'alan@example.com');
+  await resend();
+  const [, again] = mailsTo(mistyped);
+  expect(again?.text).toContain(second.license_key);
+  expect(again?.text).not.toContain(first.license_key);
+  await move(second, right);
+  await move(first, right);
+  await resend();
+  expect(mailsTo(mistyped)).toHaveLength(2);
+  expect(mailsTo('alan@example.com')).toEqual([]);
+  for (const { license_key } of [first, second]) expect(mailsTo(right)[0]?.text).toContain(license_key);
 });
 
 test('what is over the bound of a day waits for the next, and says so', async () => {
