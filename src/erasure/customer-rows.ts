@@ -14,7 +14,7 @@ import {
   updateLicenses,
 } from './license-statements.ts';
 import { erasePortalRows } from './portal-rows.ts';
-import { erasePurchases } from './purchases.ts';
+import { erasePurchases, erasePurchasesOf } from './purchases.ts';
 import { scrubLicense } from './scrub-license.ts';
 import { scrubSellerTexts } from './seller-texts.ts';
 
@@ -121,6 +121,7 @@ export const eraseCustomerRows = async (
     const found = await licensesOf(ctx, email).limit(MAX_LICENSES);
     if (found.length === 0) break;
     const ids = found.map(({ id }) => id);
+    await erasePurchasesOf(ctx, email, ids, spend);
     count += await scrubAll(ctx, ids, person, spend);
   }
   for await (const ids of findNamed(ctx, email, position, spend))

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import {
   offers,
@@ -10,8 +10,10 @@ import {
   storeMessages,
   stores,
 } from '../db/schema.ts';
+import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { openScrubber, type Person } from '../shared/text/scrub.ts';
 import type { SpendQueries } from './find-licenses.ts';
+import { inJson } from './license-statements.ts';
 
 // Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
 // marked, so that a later copy of a fact brings nobody back.
@@ -27,8 +29,8 @@ const withoutPerson = (text: string, scrub: (value: object) => object): string =
 };
 
 /** Marks the customer's purchases. */
-const markPurchases = async ({ db, accountId }: Ctx, email: string): Promise<void> => {
-  const isTheirs = and(eq(purchases.accountId, accountId), sql`lower(customer_email) = ${email}`);
+const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<void> => {
+  const isTheirs = and(eq(purchases.accountId, accountId), areTheirs);
   const theirs = db.select({ id: purchases.id }).from(purchases).where(isTheirs);
   const version = sql`version + 1`;
   await db.batch([
@@ -156,10 +158,30 @@ const scrubStores = async ({ db, accountId }: Ctx, { email }: Person): Promise<v
   if (first) await db.batch([first, ...others]);
 };
 
+/**
+ * Erases the customer from the purchases of their licenses, whatever address the store has told: it may have been corrected since,
+ * or changed. Not if another license of the purchase is somebody else's.
+ */
+export const erasePurchasesOf = async (
+  ctx: Ctx,
+  email: string,
+  licenseIds: string[],
+  spend: SpendQueries,
+): Promise<void> => {
+  spend(5);
+  const bought = sql`SELECT purchase_id FROM purchase_licenses
+    WHERE account_id = ${ctx.accountId} AND license_id ${inJson(licenseIds)}`;
+  const isShared = sql`EXISTS (
+    SELECT 1 FROM purchase_licenses AS held CROSS JOIN licenses AS other
+      ON other.account_id = ${ctx.accountId} AND other.id = held.license_id
+    WHERE held.purchase_id = purchases.id AND lower(other.customer_email) NOT IN (${email}, ${ERASED_EMAIL}))`;
+  await markPurchases(ctx, sql`id IN (${bought}) AND NOT ${isShared}`);
+};
+
 /** Erases the customer from purchases, and what is kept of their messages. */
 export const erasePurchases = async (ctx: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
   spend(7);
-  await markPurchases(ctx, person.email);
+  await markPurchases(ctx, sql`lower(customer_email) = ${person.email}`);
   await scrubFacts(ctx, person, spend);
   spend(3);
   await scrubStores(ctx, person);

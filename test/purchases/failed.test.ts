@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { workOnStores } from '../../src/stores/work.ts';
 import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
-import { outcomeOf } from '../support/client.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 
@@ -66,6 +66,25 @@ test('a customer who was erased is not brought back by a later copy', async () =
   );
   expect(await kept.bind(shop.storeId).first('n')).toBe(0);
   expect((await shop.licenses()).map(({ status }) => status)).toEqual(['revoked']);
+});
+
+test('a customer whose address was changed is erased from what they bought, and nobody else is', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { email: 'old@example.com', name: 'Lost Person' }));
+  await shop.notify(paid('2', { email: 'grace@example.com', name: 'Grace Hopper', quantity: 2 }));
+  const licenses = await shop.licenses();
+  for (const { id } of licenses.slice(0, 2))
+    await shop.ada.asSession('PATCH', `/api/v1/licenses/${id}`, { customer_email: 'new@example.com' });
+  const erase = { customer_email: 'new@example.com' };
+  expect((await shop.ada.asSession('POST', '/api/erase-customer', erase)).body.licenses).toBe(2);
+  const names = async () => (await shop.purchases()).map(({ customer_name }) => customer_name);
+  expect(await names()).toEqual(['Grace Hopper', null]);
+  await shop.notify(paid('1', { email: 'old@example.com', name: 'Lost Person', amount: 5 }));
+  expect(await names()).toEqual(['Grace Hopper', null]);
+  const [, { id }] = (await shop.purchases()) as [Json, { id: string }];
+  const { body } = await shop.ada.asSession('GET', `/api/purchases/${id}`);
+  expect(JSON.stringify(body)).not.toMatch(/old@|Lost Person/);
 });
 
 test('a purchase that can never be decided doesn’t keep the others waiting', async () => {
