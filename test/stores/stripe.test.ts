@@ -101,6 +101,36 @@ test('of a change in the middle of a period, what it was changed to counts', () 
   ]);
 });
 
+test('a renewal after changes counts what it renews, and not what was paid for the days before it', () => {
+  const renewal = invoice({ ...BILLED, price: 'price_3', quantity: 4 });
+  const [own] = renewal.lines.data;
+  const ends = own!.period.end;
+  /** A credit or a charge for the days from a change to the end of the period before. */
+  const prorated = (price: string, day: number, amount: number, quantity: number) => ({
+    ...own!,
+    amount,
+    quantity,
+    period: { start: ends - 40 * 86_400 + day * 86_400, end: ends - 31 * 86_400 },
+    pricing: { price_details: { price, product: 'prod_1' } },
+  });
+  const changes = [
+    prorated('price_1', 1, -900, 1),
+    prorated('price_2', 1, 1_900, 1),
+    prorated('price_2', 2, -1_800, 1),
+    prorated('price_3', 2, 2_800, 3),
+    prorated('price_3', 3, -2_700, 3),
+    prorated('price_3', 3, 3_700, 4),
+  ];
+  const linesOf = (data: object[]) =>
+    told('invoice.paid', { ...renewal, lines: { ...renewal.lines, data } }).map(
+      (fact) => 'lines' in fact && fact.lines,
+    );
+  const left = [[{ refs: ['price_3', 'prod_1'], quantity: 4 }]];
+  for (const data of [changes, [...changes, own!], [own!, ...changes.toReversed()]])
+    expect(linesOf(data)).toEqual(left);
+  expect(linesOf(changes.slice(0, 4))).toEqual([[{ refs: ['price_3', 'prod_1'], quantity: 3 }]]);
+});
+
 test('an invoice and its payment are joined, since neither names the other', () => {
   expect(told('invoice_payment.paid', invoicePayment('in_1', 'pi_1'))).toEqual([
     { kind: 'joined', about: 'invoice/in_1', as: ['intent/pi_1'] },

@@ -21,7 +21,7 @@ const seconds = z.number().transform((value) => value * 1_000);
 const line = z.object({
   amount: z.number().nullish(),
   quantity: z.number().nullish(),
-  period: z.object({ end: seconds }).nullish(),
+  period: z.object({ start: seconds.nullish(), end: seconds }).nullish(),
   price: z.object({ id, product: reference }).nullish(),
   pricing: z
     .object({ price_details: z.object({ price: reference, product: reference }).nullish() })
@@ -52,19 +52,30 @@ const invoice = z.object({
 });
 type Invoice = z.output<typeof invoice>;
 
-/** What was bought: of a change in the middle of a period, what it was changed to. */
-const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] =>
-  sent.lines.data
-    .filter(({ amount }) => (amount ?? 0) >= 0)
-    .map(({ price, pricing, quantity }) => ({
-      refs: [
-        offer,
-        price?.id ?? pricing?.price_details?.price,
-        price?.product ?? pricing?.price_details?.product,
-      ].filter((ref) => ref !== undefined),
-      quantity: Math.max(1, quantity ?? 1),
-    }))
+const refsOf = ({ price, pricing }: z.output<typeof line>): string[] =>
+  [price?.id ?? pricing?.price_details?.price, price?.product ?? pricing?.price_details?.product].filter(
+    (ref) => ref !== undefined,
+  );
+
+/**
+ * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
+ * credit begins then, the thing was changed to another one. A price with tiers has a line for each.
+ */
+const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] => {
+  const startOf = ({ period }: z.output<typeof line>) => period?.start ?? 0;
+  const named = sent.lines.data.filter((sold) => refsOf(sold).length > 0 || offer !== undefined);
+  const things = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()]
+    .map((lines) => {
+      const last = Math.max(...lines.map(startOf));
+      return lines.filter((sold) => startOf(sold) === last && (sold.amount ?? 0) >= 0);
+    })
+    .filter(({ length }) => length > 0);
+  const own = things.length === 1 && offer !== undefined ? [offer] : [];
+  return things
+    .flat()
+    .map((sold) => ({ refs: [...own, ...refsOf(sold)], quantity: Math.max(1, sold.quantity ?? 1) }))
     .filter(({ refs }) => refs.length > 0);
+};
 
 export const invoiceFacts = (data: unknown): StoreTold => {
   const sent = invoice.parse(data);
@@ -85,7 +96,7 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...(sent.payment_intent === undefined ? [] : [`intent/${sent.payment_intent}` as Thing]),
     ...(sent.charge === undefined ? [] : [`charge/${sent.charge}` as Thing]),
   ];
-  const lines = linesOf(sent, sent.lines.data.length === 1 ? offerIn(parent?.metadata) : undefined);
+  const lines = linesOf(sent, offerIn(parent?.metadata));
   // The invoice's own period is the one before, in which its items were gathered.
   const ends = sent.lines.data.flatMap(({ period }) => period?.end ?? []);
   const paid: StoreFact = {
