@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import type { StoreFact } from '../../src/purchases/rules/facts.ts';
+import { paymentsOf } from '../../src/purchases/rules/payments.ts';
+import { slotsOf } from '../../src/purchases/rules/slots.ts';
 import { paddle } from '../../src/stores/provider/paddle.ts';
 import { adjustment, customer, event, subscription, transaction } from './bodies/paddle.ts';
 import { deliver, factsOf, listAll, openApi, readBody } from './module.ts';
@@ -51,6 +54,50 @@ test('a transaction pays to the end of its billing period, and its price counts 
     ],
     asks: ['customer/ctm_01hv6y1jedq4p1n0yqn5ba3ky4'],
   });
+});
+
+test('a change in the middle of a period is the difference, and a renewal bills the whole', () => {
+  const sold = (
+    id: string,
+    origin: string,
+    items: [price: string, quantity: number, isProrated?: boolean][],
+  ) => {
+    const sent = transaction({ ...SOLD, id });
+    const [item] = sent.items;
+    return factsOf(
+      paddle,
+      event('transaction.completed', {
+        ...sent,
+        origin,
+        billed_at: `2027-01-1${id}T12:00:00Z`,
+        items: items.map(([price, quantity, isProrated = false]) => ({
+          ...item!,
+          price: { ...item!.price, id: price },
+          quantity,
+          proration: isProrated ? { rate: '0.5' } : null,
+        })),
+      }),
+    );
+  };
+  const first = sold('1', 'web', [['pri_solo', 2]]);
+  const more = sold('2', 'subscription_update', [['pri_solo', 3, true]]);
+  const other = sold('3', 'subscription_update', [
+    ['pri_solo', -5, true],
+    ['pri_team', 1, true],
+  ]);
+  const renewal = sold('4', 'subscription_recurring', [
+    ['pri_team', 1, true],
+    ['pri_team', 2],
+  ]);
+  const now = (facts: StoreFact[]) =>
+    slotsOf(paymentsOf(facts.map((fact) => ({ fact, takenAtMs: 0 }))), []).map(({ paid }) => {
+      const line = paid.at(-1)?.line;
+      return `${line?.refs[0]} ${line?.quantity}`;
+    });
+  expect(now(first)).toEqual(['pri_solo 2']);
+  expect(now([...more, ...first])).toEqual(['pri_solo 5']);
+  expect(now([...other, ...first, ...more])).toEqual(['pri_team 1']);
+  expect(now([...renewal, ...first, ...more, ...other])).toEqual(['pri_team 2']);
 });
 
 test('a transaction that isn’t paid sells nothing, whatever its notification is called', () => {

@@ -58,6 +58,8 @@ export interface Paid extends About, OrderDetails {
    * no renewal is known, such a payment is for no period either.
    */
   covers?: { untilMs: number } | { renewalAfterMs: number; orNone?: true };
+  /** `lines` say what was added to the payment before, and taken away: of a store that bills only the difference. */
+  areChanges?: true;
 }
 
 /** Two names of one payment, for a store whose payments and invoices don't name each other. */

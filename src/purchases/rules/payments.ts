@@ -18,6 +18,8 @@ export interface Payment {
   /** The last day that it covers. Null if it is for no period, and undefined if that is not known yet. */
   through: string | null | undefined;
   lines: PurchaseLine[] | null;
+  /** Whether the lines are the difference to the payment before. */
+  areChanges: boolean;
   /** Neither given back in full nor lost in a dispute. */
   isLive: boolean;
 }
@@ -115,6 +117,7 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
       amount: amounts.length === 0 ? null : Math.max(...amounts),
       through: latest(own.map(({ fact }) => throughOf(fact, renewals))),
       lines,
+      areChanges: own.some(({ fact }) => fact.areChanges === true),
     };
   });
   const ofAll = refunds.filter(({ of }) => of === 'all');

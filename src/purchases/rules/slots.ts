@@ -49,6 +49,17 @@ const place = (slots: PurchaseLine[], lines: PurchaseLine[]): Map<number, Purcha
   return placed;
 };
 
+/** Adds the difference that a payment was for to what the payment before it was for. */
+const change = (before: PurchaseLine[], changes: PurchaseLine[]): PurchaseLine[] => {
+  const isOf = (line: PurchaseLine) => (one: PurchaseLine) => one.refs[0] === line.refs[0];
+  const kept = before.map((line) => {
+    const added = changes.filter(isOf(line)).reduce((sum, { quantity }) => sum + quantity, 0);
+    return { ...line, quantity: line.quantity + added };
+  });
+  const isNew = (line: PurchaseLine) => !before.some(isOf(line));
+  return [...kept, ...changes.filter(isNew)].filter(({ quantity }) => quantity > 0);
+};
+
 /** Returns the slots of payments in their order. `ordered` is what an order or a subscription says that it is for. */
 export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] => {
   const first = payments.find(({ lines }) => lines?.some(({ refs }) => refs.length > 0))?.lines;
@@ -56,7 +67,9 @@ export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] =>
   const slots: Slot[] = current.map(({ refs }, slot) => ({ slot, paid: [], refs: [refs] }));
   let last: Map<number, PurchaseLine> = new Map(current.entries());
   for (const payment of payments) {
-    const placed = payment.lines === null ? last : place(current, payment.lines);
+    const { lines, areChanges } = payment;
+    const placed =
+      lines === null ? last : place(current, areChanges ? change([...last.values()], lines) : lines);
     for (const [slot, line] of placed) {
       slots[slot] ??= { slot, paid: [], refs: [] };
       slots[slot].paid.push({ payment, line });

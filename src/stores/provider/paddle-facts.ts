@@ -23,12 +23,14 @@ const transaction = z.object({
   subscription_id: optionalId,
   invoice_number: optionalId,
   currency_code: z.string().max(10).nullish(),
+  origin: z.string().nullish(),
   billing_period: z.object({ ends_at: time }).nullish(),
   items: z
     .array(
       z.object({
         price: z.object({ id, product_id: optionalId }),
         quantity: z.number(),
+        proration: z.object({}).nullish(),
       }),
     )
     .max(200),
@@ -39,6 +41,9 @@ const transaction = z.object({
 });
 
 const PAID = new Set(['paid', 'completed']);
+
+/** Paddle bills the difference, also by negative quantities, and what is charged once beside a subscription. */
+const CHANGES = new Set(['subscription_update', 'subscription_charge']);
 
 const subscriptionOf = (subscriptionId: string | undefined): { with?: Thing[] } =>
   subscriptionId === undefined ? {} : { with: [`subscription/${subscriptionId}`] };
@@ -53,7 +58,11 @@ const transactionFacts = (data: unknown): StoreTold => {
   };
   if (sent.status === 'past_due') return { facts: [{ kind: 'past_due', ...about }] };
   if (!PAID.has(sent.status)) return { facts: [] };
-  const lines = sent.items.map(({ price, quantity }) => ({
+  const areChanges = CHANGES.has(sent.origin ?? '');
+  // A renewal can also bill what was changed in the period before, which it renews in whole.
+  const renewed = sent.items.filter(({ quantity, proration }) => !proration && quantity > 0);
+  const sold = areChanges || renewed.length === 0 ? sent.items : renewed;
+  const lines = sold.map(({ price, quantity }) => ({
     refs: [price.id, ...(price.product_id === undefined ? [] : [price.product_id])],
     quantity,
   }));
@@ -64,7 +73,9 @@ const transactionFacts = (data: unknown): StoreTold => {
         ...about,
         number: sent.invoice_number ?? sent.id,
         ...buyerOf(undefined, undefined, sent.customer_id),
-        lines: lines.filter(({ quantity }) => quantity > 0),
+        ...(areChanges
+          ? { lines, areChanges: true as const }
+          : { lines: lines.filter(({ quantity }) => quantity > 0) }),
         ...said({ amount: sent.details?.totals.total, currency: sent.currency_code }),
         ...(sent.billing_period && { covers: { untilMs: sent.billing_period.ends_at } }),
       },
