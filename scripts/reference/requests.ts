@@ -210,6 +210,8 @@ const STORES: ExampleRequest[] = [
     body: { intro: 'Open Orrery, choose “Enter license key”, and paste it.' },
   },
   { operation: 'getProductMail', path: ['orrery'] },
+  { operation: 'previewProductMail', path: ['orrery'], body: { from_name: 'Orrery Software' } },
+  { operation: 'testProductMail', path: ['orrery'], body: {} },
   { operation: 'listPurchases', query: 'q=1001' },
   { operation: 'getPurchase', path: ['{purchase}'] },
   { operation: 'retryPurchase', path: ['{purchase}'] },

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts, apiKeys, licenses } from '../db/schema.ts';
 import { EVENT_NAMES } from '../shared/rules/events.ts';
+import { EXAMPLE_LICENSE_KEY } from '../shared/rules/license-key.ts';
 import { SAMPLE } from '../shared/rules/licenses.ts';
 import { getProgress } from './progress.ts';
 import type { onboardingBody } from './schemas.ts';
@@ -10,8 +11,6 @@ import type { onboardingBody } from './schemas.ts';
 /** Stands for the API key in each snippet. */
 const KEY_PLACEHOLDER = 'YOUR_API_KEY';
 
-/** For accounts without a sample license. No license has this key, so a call with it returns `not_found`. */
-const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPW';
 /** A sample is among the first licenses that an account gives itself. */
 const MAX_LOOKED_AT = 100;
 

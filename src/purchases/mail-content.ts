@@ -13,12 +13,17 @@ export interface Seller {
   portalUrl: string | null;
 }
 
+export interface BoughtKey {
+  product: string;
+  licenseKey: string;
+}
+
 const HOW = 'Enter the key in the application to activate it.';
 
 /** The email with what was bought. */
 export const keysBought = (
   { name, product, intro, supportUrl, portalUrl }: Seller,
-  keys: { product: string; licenseKey: string }[],
+  keys: BoughtKey[],
   isTest: boolean,
 ): MailContent<'request'> => ({
   kind: 'request',

@@ -4,9 +4,6 @@ import {
   accounts,
   type LicenseRow,
   licenses,
-  portals,
-  productMails,
-  products,
   purchaseLicenses,
   type PurchaseMailRow,
   purchaseMails,
@@ -15,7 +12,7 @@ import {
 } from '../db/schema.ts';
 import { deliver, hasMail } from '../mail/deliver.ts';
 import { AppError } from '../shared/app-error.ts';
-import { ownLimits, settingsOf } from '../shared/config/settings.ts';
+import { ownLimits } from '../shared/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
@@ -24,7 +21,7 @@ import { logError } from '../shared/text/log.ts';
 import { buyerMailLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { getUser } from '../users/user.ts';
-import { keysBought, type Seller } from './mail-content.ts';
+import { buyerMail, readSeller } from './buyer-mail.ts';
 
 // Sends the emails with bought keys, each once. A row is claimed before it is sent, so that two workers don't send it both.
 
@@ -100,34 +97,6 @@ const readSold = async (env: Env, { accountId, purchaseId }: PurchaseMailRow) =>
   return purchase ? addressed(purchase, active) : { purchase, active };
 };
 
-/** What the seller says to the buyers of a product. */
-const readSeller = async (env: Env, accountId: string, [license]: LicenseRow[]): Promise<Seller> => {
-  const db = databaseOf(env, accountId);
-  const code = license?.product ?? '';
-  const [[account], [mail], [product], [portal]] = await Promise.all([
-    db.select().from(accounts).where(eq(accounts.id, accountId)),
-    db
-      .select()
-      .from(productMails)
-      .where(and(eq(productMails.accountId, accountId), eq(productMails.product, code))),
-    db
-      .select({ name: products.name })
-      .from(products)
-      .where(and(eq(products.accountId, accountId), eq(products.code, code))),
-    firstDatabase(env).select().from(portals).where(eq(portals.accountId, accountId)),
-  ]);
-  const { publicOrigin } = settingsOf(env);
-  const hasPortal = portal?.enabled === true && portal.slug !== null && publicOrigin !== null;
-  return {
-    name: mail?.fromName ?? portal?.name ?? account?.name ?? account?.email ?? 'Your seller',
-    email: account?.email ?? '',
-    product: product?.name ?? code,
-    intro: mail?.intro ?? null,
-    supportUrl: mail?.supportUrl ?? null,
-    portalUrl: hasPortal ? `${publicOrigin}/portal/${portal.slug}` : null,
-  };
-};
-
 /** Sends one email. Returns false if the account can't send more today. */
 const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   const { purchase, active } = await readSold(env, row);
@@ -135,7 +104,7 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
     await save(env, row, { dueAt: null, problem: 'nothing_to_send' });
     return true;
   }
-  const seller = await readSeller(env, row.accountId, active);
+  const seller = await readSeller(env, row.accountId, active[0]?.product ?? '');
   const to = purchase.isTest ? seller.email : purchase.customerEmail;
   if (to === null || to === '') {
     await save(env, row, { dueAt: null, problem: 'no_address' });
@@ -156,9 +125,9 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
     return false;
   }
   const keys = active.map(({ product, licenseKey }) => ({ product: product ?? '', licenseKey }));
-  const sender = { name: seller.name, replyTo: seller.email || null };
+  const { content, sender } = buyerMail(seller, keys, purchase.isTest);
   try {
-    await deliver(env, to, keysBought(seller, keys, purchase.isTest), sender);
+    await deliver(env, to, content, sender);
     await save(env, row, { dueAt: null, sentAt: Date.now(), problem: null });
   } catch (error) {
     logError('purchase_mail_not_sent', error, { account_id: row.accountId, purchase_id: row.purchaseId });

@@ -17,7 +17,7 @@ export const patchProductMailInput = z
       .meta({ description: 'The name of the sender. By default, the portal’s or yours.' }),
     intro: text(1_000).nullish().meta({ description: 'How to activate, in at most 1,000 characters.' }),
     support_url: z
-      .url({ protocol: /^https$/ })
+      .url({ protocol: /^https$/, error: 'must be a URL that begins with https://' })
       .max(2_048)
       .nullish(),
   })
@@ -31,6 +31,10 @@ export const productMailBody = z
     support_url: z.string().nullable(),
   })
   .meta({ id: 'ProductMail' });
+
+/** The fields of the table that a request sets. */
+export const wordsOf = (input: z.output<typeof patchProductMailInput>) =>
+  omitUndefined({ fromName: input.from_name, intro: input.intro, supportUrl: input.support_url });
 
 const toBody = (code: string, row: ProductMailRow | undefined): z.infer<typeof productMailBody> => ({
   code,
@@ -57,11 +61,7 @@ export const patchProductMail = async (
   await findProduct(ctx, code);
   const { accountId } = ctx;
   const updatedAt = Date.now();
-  const fields = omitUndefined({
-    fromName: input.from_name,
-    intro: input.intro,
-    supportUrl: input.support_url,
-  });
+  const fields = wordsOf(input);
   const upsert = ctx.db
     .insert(productMails)
     .values({ accountId, product: code, ...fields, updatedAt })

@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
 import { once } from '../gate/worker/once.ts';
-import type { AppEnv } from '../http/context.ts';
+import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { hintWork } from '../stores/work-hint.ts';
+import { mailPreviewBody, mailTestBody, previewProductMail, testProductMail } from './mail-preview.ts';
 import { getProductMail, patchProductMail, patchProductMailInput, productMailBody } from './product-mail.ts';
 import { assignProduct, getPurchase, listPurchases, resendMail, retryPurchase } from './purchases.ts';
 import { assignInput, listPurchasesQuery, purchaseDetailsBody, purchaseListBody } from './schemas.ts';
@@ -122,5 +123,38 @@ export const productMailRoutes = new Hono<AppEnv>()
       const code = c.req.param('code');
       const patch = () => patchProductMail(ctx, code, c.req.valid('json'));
       return c.json(await once(ctx, patch, (id) => getProductMail(ctx, id)), 200);
+    },
+  )
+  .post(
+    '/:code/mail/preview',
+    endpoint({
+      id: 'previewProductMail',
+      tag: 'Products',
+      summary: 'Preview the email to a product’s buyers',
+      description:
+        'Returns the email as a buyer would get it, with an example of a key. A field that is sent replaces the saved one, and nothing is saved.',
+      access: 'account',
+      body: patchProductMailInput,
+      answers: [{ status: 200, description: 'The email.', schema: mailPreviewBody }],
+      errors: ['product_not_found'],
+    }),
+    async (c) => c.json(await previewProductMail(c.var.ctx, c.req.param('code'), c.req.valid('json')), 200),
+  )
+  .post(
+    '/:code/mail/test',
+    endpoint({
+      id: 'testProductMail',
+      tag: 'Products',
+      summary: 'Send the email to a product’s buyers to yourself',
+      description:
+        'Sends the preview to the account’s own address, which has to be verified: 409 `invalid_transition` otherwise. An account sends 5 an hour, and an address gets 5 an hour and 15 a day of all emails: 429 beyond that.',
+      access: 'account',
+      body: patchProductMailInput,
+      answers: [{ status: 200, description: 'The address that it was sent to.', schema: mailTestBody }],
+      errors: ['product_not_found', 'invalid_transition'],
+    }),
+    async (c) => {
+      const test = testProductMail(userCtx(c), c.req.param('code'), c.req.valid('json'));
+      return c.json(await completed(c, test), 200);
     },
   );

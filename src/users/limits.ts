@@ -133,7 +133,7 @@ export const wayInLimit = (email: string, about: string): Limit =>
   hourly('mail-way-in', `${about}\n${email}`, 1);
 
 /** `kind` is what the emails are about, and `accountId` asks for them. */
-export const mailLimits = (kind: 'verify' | 'change', accountId: string): Limit[] => [
+export const mailLimits = (kind: 'verify' | 'change' | 'test', accountId: string): Limit[] => [
   hourly(`mail-${kind}`, accountId, 5),
 ];
 

@@ -3,6 +3,7 @@ import { sandboxNotification } from '../../src/billing/provider/sandbox.ts';
 import { notify, paid, SECRET } from '../stores/shop.ts';
 import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
 import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 import { PEOPLE } from './people-steps.ts';
 import { PORTAL } from './portal-steps.ts';
 import { PRIVATE, type Send, type Step, type World } from './world.ts';
@@ -22,6 +23,8 @@ export const EXCEPTIONS = [
   'POST /hooks/:store_id/:token',
   // What is changed on the provider's page is heard as its notification.
   'POST /api/billing-portal',
+  // It shows what would be sent.
+  'POST /api/v1/products/:code/mail/preview',
   // These send an email. The link in it makes the change.
   'POST /api/forgot-password',
   'POST /api/resend-verification',
@@ -125,6 +128,12 @@ const buy: Send = async (world) => {
   return world.ada.asSession('POST', `/api/purchases/${body.data[0].id}/retry`);
 };
 
+/** The email to buyers goes to a verified address only. */
+const testMail: Send = async ({ ada, ids }) => {
+  await verifyAddress(ada.accountId);
+  return ada.asSession('POST', `/api/v1/products/${ids['products']}/mail/test`, {});
+};
+
 const STORES: Step[] = [
   { route: 'PUT /api/v1/products/:code', leaves: 'product.put', body: {} },
   {
@@ -161,6 +170,7 @@ const STORES: Step[] = [
     leaves: 'product.update_mail',
     body: { intro: 'Open it.' },
   },
+  { route: 'POST /api/v1/products/:code/mail/test', leaves: 'product.test_mail', send: testMail },
   { route: 'DELETE /api/stores/:id', leaves: 'store.delete' },
 ];
 

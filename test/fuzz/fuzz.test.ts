@@ -7,6 +7,7 @@ import { openShop, paid } from '../stores/shop.ts';
 import { call, type Customer, type Json, signUp } from '../support/client.ts';
 import { undocumented } from '../support/openapi.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 import { fuzzedRequest, type Resources, type Route, send } from './requests.ts';
 import { createWebhooks, expectOnlyLocalWebhooks } from './webhooks.ts';
 
@@ -127,6 +128,7 @@ test.for(ROUTES.map((route) => [route.method, route.path, route] as const))(
     await subscribe(customer, 'scale');
     if (route.operation.id === 'resumeSubscription')
       await customer.asSession('POST', '/api/cancel-subscription', {});
+    if (route.operation.id === 'testProductMail') await verifyAddress(customer.accountId);
     const resources = await createResources(customer, route);
     const arbitrary = fuzzedRequest(route, resources, customer);
     const statuses = new Set<number>();

@@ -6,7 +6,7 @@ import { codeAt } from '../support/authenticator.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { newReceiver } from '../support/receiver.ts';
-import { addSession } from '../support/sign-in.ts';
+import { addSession, verifyAddress } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
 import type { Values } from './area.ts';
 
@@ -85,6 +85,11 @@ const store: SetUp = async (ada) => {
   await notify(paid('1002', { ...buyer, offer: 'orrery-extra' }));
   const [unmapped, purchase] = await purchases();
   return { store: storeId, purchase: purchase.id, unmapped: unmapped.id };
+};
+
+const verifiedStore: SetUp = async (ada) => {
+  await verifyAddress(ada.accountId);
+  return store(ada);
 };
 
 const person: SetUp = async ({ accountId, email, password, asSession }) => {
@@ -166,8 +171,10 @@ const BY_OPERATION: Record<string, SetUp> = {
       'resendPurchaseMail',
       'patchProductMail',
       'getProductMail',
+      'previewProductMail',
     ].map((operation) => [operation, store]),
   ),
+  testProductMail: verifiedStore,
   resetPassword: person,
   verifyEmail: person,
   restoreEmail: person,

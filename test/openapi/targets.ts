@@ -7,7 +7,7 @@ import { LICENSES } from './calls/licenses.ts';
 import { NO_PORTAL, PORTAL } from './calls/portal.ts';
 import { REJECTED } from './calls/rejected.ts';
 import { REPORTS } from './calls/reports.ts';
-import { PURCHASES, STORES } from './calls/stores.ts';
+import { PURCHASES, STORES, VERIFIED_SELLER } from './calls/stores.ts';
 import { TWO_FACTOR, TWO_FACTOR_SETUP } from './calls/two-factor.ts';
 import { WEBHOOKS } from './calls/webhooks.ts';
 
@@ -36,6 +36,7 @@ export const TARGETS: Target[] = [
   SUBSCRIPTION,
   TWO_FACTOR,
   TWO_FACTOR_SETUP,
+  VERIFIED_SELLER,
   WEBHOOKS,
 ].flatMap((area) =>
   Object.entries(area.calls).map(([target, calls]) => {

@@ -44,6 +44,8 @@ const SELLS = [
   'POST /api/purchases/:id/assign',
   'POST /api/purchases/:id/resend-mail',
   'POST /api/purchases/:id/retry',
+  'POST /api/v1/products/:code/mail/preview',
+  'POST /api/v1/products/:code/mail/test',
   'PUT /api/stores/:id/offers/:ref',
   'POST /api/v1/licenses/:id/reinstate',
   'POST /api/v1/licenses/:id/renew',

@@ -71,6 +71,7 @@ export const AUDIT_ACTIONS = [
   'portal.open',
   'product.put',
   'product.update_mail',
+  'product.test_mail',
   'product.delete',
   'webhook.create',
   'webhook.reveal',

@@ -48,3 +48,6 @@ export const candidateKeys = (presented: string): string[] => {
   const generated = normalizeTypedKey(presented);
   return generated === null || generated === presented ? [presented] : [presented, generated];
 };
+
+/** What stands for a license key in snippets and previews. No license of the service has it. */
+export const EXAMPLE_LICENSE_KEY = '7K3QD-9WZXA-M2RTB-H5NVE-40GPW';

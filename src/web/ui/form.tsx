@@ -38,6 +38,13 @@ const sortError = (error: unknown, names: string[]): { fieldErrors: FieldErrors;
   return { fieldErrors, rest: error.code === 'invalid_request' ? new Error(others.join('; ')) : error };
 };
 
+/** Returns the fields of a form that are texts. */
+export const textsOf = (data: FormData): Record<string, string> => {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of data) if (typeof value === 'string') texts[name] = value;
+  return texts;
+};
+
 const namesOf = (form: HTMLFormElement) =>
   [...form.elements].map((element) => element.getAttribute('name') ?? '');
 
@@ -71,12 +78,10 @@ export const Form = ({ write, onSend, draft = null, children, className, ...prop
     if (write.isPending) return;
     const form = event.currentTarget;
     const data = new FormData(form);
-    const values: Record<string, string> = {};
-    for (const [name, value] of data) if (typeof value === 'string') values[name] = value;
     setNames(namesOf(form));
     setInvalid(null);
     try {
-      onSend(values, data);
+      onSend(textsOf(data), data);
     } catch (failure) {
       setInvalid(failure);
     }

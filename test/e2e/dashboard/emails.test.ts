@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import * as accountTemplates from '../../../src/mail/account-templates.ts';
 import { renderMail } from '../../../src/mail/render.ts';
 import * as templates from '../../../src/mail/templates.ts';
+import { keysBought } from '../../../src/purchases/mail-content.ts';
 import { axeViolations } from '../support/browser.ts';
 import { service, visit } from '../support/dashboard.ts';
 
@@ -10,7 +11,17 @@ const token = `lkt_${'W'.repeat(43)}`;
 const url = templates.tokenUrl(origin, 'verify-email', token);
 const address = `${'wide'.repeat(12)}@${'wide'.repeat(15)}.example.com`;
 
+const SELLER = {
+  name: 'Orrery & Sons',
+  email: address,
+  product: 'Orrery Studio',
+  intro: null,
+  supportUrl: null,
+  portalUrl: `${origin}/portal/${'orrery'.repeat(8)}`,
+};
+
 const EMAILS = {
+  keysBought: keysBought(SELLER, [{ product: 'studio', licenseKey: '7K3QD-9WZXA-M2RTB-H5NVE-40GPW' }], false),
   verifyEmail: templates.verifyEmail(url),
   unverifiedEnding: accountTemplates.unverifiedEnding(origin, 0),
   resetPassword: templates.resetPassword(templates.tokenUrl(origin, 'reset-password', token)),

@@ -20,20 +20,21 @@ const get = async <T>(origin: string, query: Record<string, string>): Promise<T>
   return result;
 };
 
-/** Waits for an email, and returns the link in it. */
-export const waitForLink = async (origin: string, to: string, subject: string): Promise<string> => {
+/** Waits for an email, and returns its text. */
+export const waitForMail = async (origin: string, to: string, subject: string): Promise<string> => {
   const deadlineMs = Date.now() + TIMEOUT_MS;
   for (;;) {
     const mails = await get<SentMail[]>(origin, { limit: '100' });
     const mail = mails.find((sent) => sent.to.includes(to) && sent.subject === subject);
-    if (mail) {
-      const { text } = await get<SentMail>(origin, { email_id: mail.messageId });
-      return /https?:\/\/\S+/.exec(text)?.[0] ?? '';
-    }
+    if (mail) return (await get<SentMail>(origin, { email_id: mail.messageId })).text;
     if (Date.now() > deadlineMs) throw new Error(`No email “${subject}” to ${to}.`);
     await delay(100);
   }
 };
+
+/** Waits for an email, and returns the link in it. */
+export const waitForLink = async (origin: string, to: string, subject: string): Promise<string> =>
+  /https?:\/\/\S+/.exec(await waitForMail(origin, to, subject))?.[0] ?? '';
 
 /** Verifies the account's address, as the link in its email does. */
 export const verifyAddress = async (service: Client, { email, token }: Customer): Promise<void> => {

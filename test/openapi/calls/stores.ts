@@ -1,4 +1,5 @@
 import { notify, openShop, paid } from '../../stores/shop.ts';
+import { verifyAddress } from '../../support/sign-in.ts';
 import type { Area } from '../area.ts';
 
 const OFFER = { product: 'mill', grant: 'perpetual' };
@@ -28,6 +29,21 @@ export const STORES: Area = {
     'PATCH /api/v1/products/mill/mail': [
       { when: 'every field is set', body: MAIL, answers: '200 ok' },
       { when: 'the URL is no https', body: { support_url: 'http://a.b' }, answers: '400 invalid_request' },
+    ],
+    'POST /api/v1/products/mill/mail/preview': [
+      { when: 'nothing is sent', body: {}, answers: '200 ok' },
+      { as: 'key', when: 'every field is sent', body: MAIL, answers: '200 ok' },
+      { when: 'the URL is no https', body: { support_url: 'http://a.b' }, answers: '400 invalid_request' },
+    ],
+    'POST /api/v1/products/mil/mail/preview': [
+      { when: 'it does not exist', body: {}, answers: '404 product_not_found' },
+    ],
+    'POST /api/v1/products/mill/mail/test': [
+      { when: 'the address is not verified', body: {}, answers: '409 invalid_transition' },
+      { when: 'the URL is no https', body: { support_url: 'http://a.b' }, answers: '400 invalid_request' },
+    ],
+    'POST /api/v1/products/mil/mail/test': [
+      { when: 'it does not exist', body: {}, answers: '404 product_not_found' },
     ],
     'GET /api/stores': [
       { when: 'there are stores', answers: '200 ok' },
@@ -85,6 +101,20 @@ export const STORES: Area = {
     'DELETE /api/stores/{store}/offers/price_1': [
       { when: 'the offer exists', answers: '200 ok' },
       { when: 'the offer was deleted', answers: '404 not_found' },
+    ],
+  },
+};
+
+/** For an account whose address is verified. */
+export const VERIFIED_SELLER: Area = {
+  setUp: async (ada) => {
+    await openShop({}, ada);
+    await verifyAddress(ada.accountId);
+    return {};
+  },
+  calls: {
+    'POST /api/v1/products/mill/mail/test': [
+      { as: 'key', when: 'the address is verified', body: MAIL, answers: '200 ok' },
     ],
   },
 };

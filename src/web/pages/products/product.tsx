@@ -9,23 +9,18 @@ import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Form, textsOf } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { rowsOf } from '../../ui/values.ts';
+import { BuyerMail } from './buyer-mail.tsx';
 import { InApplication } from './in-application.tsx';
 import { NameField } from './name-field.tsx';
 import { Preview } from './preview.tsx';
 import { TermsFields } from './terms-fields.tsx';
 import { draftOf, readDraft, readTerms } from './terms.ts';
-
-const textsOf = (form: HTMLFormElement): Record<string, string> => {
-  const texts: Record<string, string> = {};
-  for (const [name, value] of new FormData(form)) if (typeof value === 'string') texts[name] = value;
-  return texts;
-};
 
 /** Edits a product's name and terms, next to a preview that follows each change. */
 const ProductForm = ({ product }: { product: Product }) => {
@@ -49,7 +44,7 @@ const ProductForm = ({ product }: { product: Product }) => {
           write={save}
           onSend={send}
           draft={draft}
-          onChange={(event) => setValues(textsOf(event.currentTarget))}
+          onChange={(event) => setValues(textsOf(new FormData(event.currentTarget)))}
           className="px-5 pt-1 pb-5"
         >
           <NameField value={product.name} />
@@ -122,6 +117,7 @@ const Shown = ({ product }: { product: Product }) => (
     <Drafted name={`product.${product.code}`}>
       <ProductForm product={product} />
     </Drafted>
+    <BuyerMail code={product.code} />
   </Page>
 );
 

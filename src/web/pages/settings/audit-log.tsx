@@ -42,6 +42,9 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'two_factor.reset': 'Two-factor authentication reset',
   'account.move': 'Home region changed',
   'account.erase': 'Deletion of the account requested',
+  'account.backup': 'Account backed up',
+  'account.list_orphans': 'Orphaned rows listed',
+  'account.drop_orphans': 'Orphaned rows dropped',
   'license.rotate_key': 'License key replaced',
   'license.import': 'Licenses imported',
   'license.reveal_key': 'License key shown',
@@ -53,11 +56,17 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'customer.change_email': 'Customer’s address changed',
   'portal.open': 'Link to the portal made',
   'product.put': 'Product saved',
+  'product.update_mail': 'Email to buyers saved',
+  'product.test_mail': 'Email to buyers tested',
   'webhook.rotate_secret': 'Webhook secret rotated',
   'webhook.test': 'Test event sent',
   'webhook.resend': 'Delivery resent',
   'webhook.replay': 'Missed events sent',
+  'offer.put': 'Offer saved',
+  'purchase.retry': 'Purchase tried again',
+  'purchase.resend_mail': 'Email to the buyer sent again',
   'subscription.cancel': 'Subscription canceled',
+  'service.backup': 'Service backed up',
 };
 
 /** Describes an action in words, for example as "API key created". */

@@ -1,28 +1,18 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Package, ScrollText, Webhook as WebhookIcon } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { SEARCHED_FIELDS } from '../../../shared/rules/license-fields.ts';
 import { matchesSearch, readSearch } from '../../../shared/rules/search-text.ts';
 import { licensePage } from '../../data/license-list.ts';
 import { type LicenseBody, productsQuery } from '../../data/queries.ts';
 import { webhooksQuery } from '../../data/webhook-queries.ts';
 import { Badge, LicenseBadge } from '../../ui/badge.tsx';
+import { useSettled } from '../../ui/use-settled.ts';
 import type { Group, Item } from './ranking.ts';
 
 const MIN_LENGTH = 2;
 const MAX_RESULTS = 6;
 const PAUSE_MS = 150;
-
-/** Returns the text once it hasn't changed for a moment. */
-const useSettled = (text: string): string => {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
-};
 
 const isMatch = (text: string, ...fields: (string | null)[]) => matchesSearch(fields, readSearch(text));
 
@@ -44,7 +34,7 @@ interface SearchResults {
 export const useSearchResults = (typed: string): SearchResults => {
   const navigate = useNavigate();
   const text = typed.trim();
-  const settled = useSettled(text);
+  const settled = useSettled(text, PAUSE_MS);
   const isEnabled = text.length >= MIN_LENGTH;
   const licenses = useQuery({
     queryKey: ['licenses', 'palette', settled],
