@@ -121,7 +121,10 @@ const sellInStore = async (ada: Customer, write: ReturnType<typeof openWriter>['
   await write('PATCH', `/api/stores/${store.id}`, OF_SELLER, { ...own, provider: undefined });
   const offer = { product: 'mill', grant: 'perpetual', days: null };
   await write('PUT', `/api/stores/${store.id}/offers/pro`, OF_SELLER, offer);
-  await write('PATCH', '/api/v1/products/mill/mail', OF_SELLER, { support_url: null });
+  const words = { support_url: null };
+  await write('PATCH', '/api/v1/products/mill/mail', OF_SELLER, words);
+  for (const way of ['preview', 'test'])
+    await write('POST', `/api/v1/products/mill/mail/${way}`, OF_SELLER, words);
   const buyer = { email: ADDRESS, name: PERSON['customer_name'] };
   const bodies = [paid('1', buyer), paid('2', { ...buyer, offer: 'other' }), { type: 'paid', ...buyer }];
   for (const body of bodies) await notify(store.id, body);
