@@ -68,8 +68,8 @@ const requirePassword = async (
 
 /**
  * Takes the token of a new account's email, or of a changed email address, which then replaces the present one. Whoever reads
- * the email may not be who has the account, so the caller proves that, too: the address would be theirs otherwise. Returns whose it
- * is.
+ * the email may not be who has the account, so the caller proves that, too: the address would be theirs otherwise. Returns the
+ * account and its address.
  */
 export const confirmEmail = async (
   ctx: PublicCtx,

@@ -59,7 +59,7 @@ const assignedOffer = (product: string, payments: Payment[]): SoldOffer => ({
   mail: true,
 });
 
-/** What was given back names the offer only where nothing else is left: the refund of a change of plan takes the change back. */
+/** Refunded payments name the offer only if no other payment is left, so that refunding a change of plan undoes the change. */
 const offerOf = ({ refs, slot, paid }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
   const live = paid.filter(({ payment }) => payment.isLive).map(({ line }) => line.refs);
   const named = [...live.toReversed(), ...refs].flat().find((ref) => books.offers.has(ref));

@@ -74,7 +74,7 @@ export const Customers = () => {
   const query = useInfiniteQuery({ ...customersQuery(q.trim()), placeholderData: keepPreviousData });
   const isStale = query.isPlaceholderData;
   const customers = query.data?.pages.flatMap(({ data }) => data);
-  // Who sells in no store sees nothing of purchases.
+  // The column is hidden from sellers who sell in no store.
   const hasPurchases = customers?.some(({ purchases }) => purchases > 0) ?? false;
   const search = useDraft(q, (text) =>
     navigate({ search: text ? { q: text } : {}, replace: true, resetScroll: false }),

@@ -11,7 +11,7 @@ interface ConnectStoreProps {
   onDismissed: () => void;
 }
 
-/** Offers to connect a store. Who sells in no store goes on without it, or has it go away. */
+/** Offers to connect a store. A seller who has none can skip or dismiss the offer. */
 export const ConnectStore = ({ isOpen, onOpen, onDismissed }: ConnectStoreProps) => {
   const [isDismissed, setDismissed] = useState(() => readPreference(PREFERENCE) === 'dismissed');
   const dismiss = () => {

@@ -115,7 +115,7 @@ const Preview = ({ settings: { enabled, url } }: { settings: PortalSettings }) =
   );
 };
 
-/** Who signs in by email gets none until the seller has proved an address. */
+/** Customers get no email to sign in until the seller has verified an address. */
 const NoEmails = () => {
   const hasMail = useHasMail();
   const { data: account } = useQuery(accountQuery);
