@@ -23,10 +23,14 @@ export const mailPreviewQuery = (code: string, json: MailWords) =>
     placeholderData: keepPreviousData,
   });
 
+/** Nothing else shows the saved email, and the preview has the words already, so no query is fetched again. */
 export const saveProductMail = (code: string) =>
   mutationOptions({
-    mutationFn: (json: MailWords) => call(mailApi.$patch({ param: { code }, json })),
-    meta: { invalidates: ['products'] },
+    mutationFn: async (json: MailWords, { client }) => {
+      const mail = await call(mailApi.$patch({ param: { code }, json }));
+      client.setQueryData(productMailQuery(code).queryKey, mail);
+      return mail;
+    },
   });
 
 export const testProductMail = (code: string) =>
