@@ -1,4 +1,4 @@
-/** Optional secrets and variables, which `wrangler types` doesn't include because wrangler.toml doesn't list them. */
+/** Optional secrets, variables, and bindings, which `wrangler types` doesn't include because wrangler.toml doesn't list them. */
 interface OptionalEnv {
   /** Opens the paths under /operator. */
   OPERATOR_TOKEN?: string;
@@ -10,6 +10,8 @@ interface OptionalEnv {
   STRIPE_PRICES?: string;
   /** Overrides the URL of Stripe's API in tests. */
   STRIPE_API_BASE?: string;
+  /** Has all requests in Analytics Engine. `npm run deploy` binds it where the settings say `traffic`. */
+  TRAFFIC?: AnalyticsEngineDataset;
   /** Replaces the origin of the APIs of stores' providers in tests. */
   STORE_API_BASE?: string;
 }

@@ -14,6 +14,9 @@ interface Reply<T> {
 
 const isPassing = (status: number) => status === 429 || status >= 500;
 
+const unreachable = (error: unknown): never =>
+  fail(`Cloudflare can’t be reached (${error instanceof Error ? error.message : String(error)}).`);
+
 /** Sends a call, again if Cloudflare is busy. Returns null for what doesn't exist. */
 const send = async <T>(token: string, method: string, path: string, body?: object): Promise<T | null> => {
   for (let attempt = 1; ; attempt++) {
@@ -22,9 +25,7 @@ const send = async <T>(token: string, method: string, path: string, body?: objec
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown) =>
-      fail(`Cloudflare can’t be reached (${error instanceof Error ? error.message : String(error)}).`),
-    );
+    }).catch(unreachable);
     if (response.status === 404) return null;
     if (isPassing(response.status) && attempt < ATTEMPTS) {
       await delay(500 * 2 ** attempt);
@@ -111,6 +112,21 @@ export const openAccount = (token: string, accountId: string) => {
     listSecrets: async (worker: string): Promise<string[] | null> => {
       const secrets = await call<{ name: string }[]>('GET', `/workers/scripts/${worker}/secrets`);
       return secrets?.map(({ name }) => name) ?? null;
+    },
+
+    /** Returns the rows of a query of Analytics Engine. */
+    queryAnalytics: async <Row>(sql: string): Promise<Row[]> => {
+      const response = await fetch(`${API}/accounts/${accountId}/analytics_engine/sql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: `${sql} FORMAT JSON`,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      }).catch(unreachable);
+      const text = await response.text();
+      if (response.ok) return (JSON.parse(text) as { data: Row[] }).data;
+      return fail(
+        `Cloudflare refused the query (status ${response.status}): ${text.slice(0, 300)}\nThe token needs the permission Account Analytics: Read, and a dataset begins with its first request.`,
+      );
     },
 
     deleteWorker: (worker: string) => call('DELETE', `/workers/scripts/${worker}?force=true`),

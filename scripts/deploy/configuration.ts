@@ -15,6 +15,7 @@ export interface Configuration {
   d1_databases: { binding: string; database_name: string; database_id?: string; migrations_dir: string }[];
   queues: { producers: (Queue & { binding: string })[]; consumers: Queue[] };
   r2_buckets: { binding: string; bucket_name: string }[];
+  analytics_engine_datasets?: { binding: string; dataset: string }[];
   secrets: { required: string[] };
   routes?: { pattern: string; custom_domain: true }[];
   workers_dev?: boolean;
@@ -31,10 +32,14 @@ const BEGINNING = { REGISTRATION: 'invite' };
 /** Where a service answers, if that is known before it is deployed. */
 export const originOf = ({ domain }: OwnSettings): string | null => (domain ? `https://${domain}` : null);
 
+/** The dataset of a service's requests. A hyphen would have to be quoted in its queries. */
+export const datasetOf = ({ name }: Pick<Target, 'name'>): string => `${name.replaceAll('-', '_')}_requests`;
+
 /** The secrets that the deployment makes. With the operator's token, it prints the first owner's link. */
 export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
 
-export const configure = (base: Configuration, { name }: Target, settings: OwnSettings): Configuration => {
+export const configure = (base: Configuration, target: Target, settings: OwnSettings): Configuration => {
+  const { name } = target;
   const rename = (resource: string) => resource.replace(base.name, name);
   const origin = originOf(settings);
   const vars: Record<string, string> = {
@@ -70,6 +75,9 @@ export const configure = (base: Configuration, { name }: Target, settings: OwnSe
             ...bucket,
             bucket_name: rename(bucket.bucket_name),
           })),
+    ...(settings.traffic && {
+      analytics_engine_datasets: [{ binding: 'TRAFFIC', dataset: datasetOf(target) }],
+    }),
     secrets: { required: secretsOf(base) },
     ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true as const }] }),
     workers_dev: !settings.domain,

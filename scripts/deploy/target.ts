@@ -13,6 +13,8 @@ export interface OwnSettings {
   domain?: string;
   /** False if the service has no bucket for backups, because the account has no R2. */
   backups?: boolean;
+  /** True if the service writes its requests to Analytics Engine, which the account has to have switched on. */
+  traffic?: boolean;
   /** Variables that differ from those of wrangler.toml. */
   vars: Record<string, string>;
   /** The ids of the D1 databases by binding. Written by the deployment that creates them. */

@@ -9,6 +9,7 @@ import { errorResponse } from './errors.ts';
 import { createLogSampler } from './log-sampler.ts';
 import { countRequest } from './request-counts.ts';
 import { collectHeaders } from './response-headers.ts';
+import { writeTraffic } from './traffic.ts';
 
 // Sets the request id and the response headers of every request, refuses plain http, and logs the request. This is one
 // middleware because each middleware adds to the cost of a verify.
@@ -23,7 +24,9 @@ const logRequest = (c: Context<AppEnv>, startMs: number) => {
   const route = routePath(c, -1);
   const code = c.get('errorCode');
   const kind = `${method} ${route} ${status} ${code}`;
-  countRequest(kind, { method, route, status, code: code ?? '' }, nowMs - startMs);
+  const request = { method, route, status, code: code ?? '' };
+  countRequest(kind, request, nowMs - startMs);
+  writeTraffic(c.env, request, nowMs - startMs);
   const times = status < 500 ? sampleLog(kind, nowMs) : 1;
   if (times === 0) return;
   const key = c.get('key');

@@ -31,6 +31,8 @@ export interface Cloudflare {
   changes: string[];
   /** The plans of the account, or null if the token may not read them. */
   plans: { current: string[] | null };
+  /** The queries of Analytics Engine so far. It answers each with the rows that `answer` has for it. */
+  analytics: { queries: string[]; answer: (query: string) => object[] | null };
   /** Refuses changing calls after so many of them. */
   refuseAfter: (changes: number) => void;
   close: () => Promise<void>;
@@ -56,6 +58,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   const workers: Cloudflare['workers'] = new Map();
   const changes: string[] = [];
   const plans: Cloudflare['plans'] = { current: ['workers_paid'] };
+  const analytics: Cloudflare['analytics'] = { queries: [], answer: () => [] };
   let left = Infinity;
   let ids = 0;
 
@@ -165,6 +168,13 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
         const answered = callService(url.pathname);
         return send(answered === undefined ? 404 : 200, answered ?? {});
       }
+      if (area === 'analytics_engine') {
+        analytics.queries.push(body);
+        const data = analytics.answer(body);
+        if (data) return send(200, { meta: [], data, rows: data.length });
+        response.writeHead(422);
+        return response.end('You have an error in your SQL.');
+      }
       const isChange = method !== 'GET' && !(rest[2] === 'query' && /SELECT|IF NOT EXISTS/.test(body));
       if (isChange) {
         if (left-- <= 0) throw new Error('Refused by the test.');
@@ -200,6 +210,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     buckets,
     workers,
     plans,
+    analytics,
     changes,
     refuseAfter: (count) => {
       left = count;
