@@ -4,7 +4,7 @@ import type { MailContent } from '../shared/text/mail-content.ts';
 
 // The emails about how one gets in. Their links have the token in the fragment, which browsers don't send, so no log has it.
 
-const RESET_NOTE = 'If it wasn’t you, reset your password now: somebody else may know it.';
+export const RESET_NOTE = 'If it wasn’t you, reset your password now: somebody else may know it.';
 
 /** Where the dashboard takes an email's token. */
 export type TokenPage = 'verify-email' | 'reset-password' | 'restore-email';
@@ -12,7 +12,7 @@ export type TokenPage = 'verify-email' | 'reset-password' | 'restore-email';
 export const tokenUrl = (origin: string, page: TokenPage, token: string) =>
   `${origin}/${page}#token=${token}`;
 
-const forgotPasswordLink = (origin: string) => ({
+export const forgotPasswordLink = (origin: string) => ({
   label: 'Reset password',
   url: `${origin}/forgot-password`,
 });
@@ -97,18 +97,6 @@ export const emailTakenBack = (email: string): MailContent<'security'> => ({
   note: 'If the account is yours and this wasn’t you, contact the operator of the service.',
 });
 
-/** Sent when the operator was asked to turn two-factor authentication off. */
-export const twoFactorResetRequested = (origin: string, resetAtMs: number): MailContent<'security'> => ({
-  kind: 'security',
-  subject: 'Two-factor authentication is about to go off',
-  paragraphs: [
-    `The operator of the service was asked to turn off two-factor authentication of your Latchkey account. From ${utcTime(resetAtMs)} on, the password alone is enough to sign in.`,
-    'To keep two-factor authentication on, sign in with a code before then.',
-  ],
-  link: { label: 'Sign in', url: `${origin}/login` },
-  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-});
-
 /** Sent to the old address when the operator was asked to change it. */
 export const emailChangeByOperator = (
   origin: string,
@@ -166,47 +154,11 @@ export const newSignIn = (
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
 });
 
-export const twoFactorChanged = (origin: string, isEnabled: boolean): MailContent<'security'> => ({
-  kind: 'security',
-  subject: isEnabled ? 'Two-factor authentication is on' : 'Two-factor authentication is off',
-  paragraphs: [
-    isEnabled
-      ? 'Your Latchkey account now asks for a code from your authenticator app at each sign-in, and all other sessions have ended. Keep the recovery codes in a safe place.'
-      : 'Your Latchkey account no longer asks for a code at sign-in. The password alone is enough.',
-  ],
-  link: forgotPasswordLink(origin),
-  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-});
-
-export const recoveryCodesReplaced = (origin: string): MailContent<'security'> => ({
-  kind: 'security',
-  subject: 'You have new recovery codes',
-  paragraphs: [
-    'New recovery codes were made for your Latchkey account, and the ones of before no longer work. Keep the new ones in a safe place.',
-  ],
-  link: forgotPasswordLink(origin),
-  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-});
-
 interface WrongProofs {
   ip: string | null;
   /** The API key with which they were sent. */
   key: unknown;
 }
-
-export const wrongCodes = (origin: string, ip: string | null, nowMs: number): MailContent<'security'> => ({
-  kind: 'security',
-  subject: 'Wrong codes after your password',
-  paragraphs: [
-    'Somebody who knows the password of your Latchkey account has sent five wrong codes at sign-in. Two-factor authentication has kept them out.',
-  ],
-  facts: [
-    ['Time', utcTime(nowMs)],
-    ['IP address', ip ?? 'Unknown'],
-  ],
-  link: forgotPasswordLink(origin),
-  note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
-});
 
 export const wrongProofs = (
   origin: string,

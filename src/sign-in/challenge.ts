@@ -6,7 +6,7 @@ import { violatesNotNull } from '../db/errors.ts';
 import { type UserRow, userTokens } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell } from '../mail/tell.ts';
-import { wrongCodes } from '../mail/templates.ts';
+import { wrongCodes } from '../mail/two-factor-templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { changeUserIf, withCode } from '../two-factor/code.ts';
 import type { NoteGuess } from '../two-factor/guesses.ts';

@@ -5,7 +5,7 @@ import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell } from '../mail/tell.ts';
-import { twoFactorChanged, twoFactorResetRequested } from '../mail/templates.ts';
+import { twoFactorChanged, twoFactorResetRequested } from '../mail/two-factor-templates.ts';
 import { AppError } from '../shared/app-error.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';

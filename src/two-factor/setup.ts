@@ -5,7 +5,7 @@ import { violatesNotNull } from '../db/errors.ts';
 import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell, type Told } from '../mail/tell.ts';
-import { recoveryCodesReplaced, twoFactorChanged } from '../mail/templates.ts';
+import { recoveryCodesReplaced, twoFactorChanged } from '../mail/two-factor-templates.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import * as accountTemplates from '../../../src/mail/account-templates.ts';
 import { renderMail } from '../../../src/mail/render.ts';
 import * as templates from '../../../src/mail/templates.ts';
+import * as twoFactorTemplates from '../../../src/mail/two-factor-templates.ts';
 import { keysBought } from '../../../src/purchases/mail-content.ts';
 import { axeViolations } from '../support/browser.ts';
 import { service, visit } from '../support/dashboard.ts';
@@ -33,10 +34,13 @@ const EMAILS = {
   emailTakenBack: templates.emailTakenBack(address),
   passwordChanged: templates.passwordChanged(origin),
   newSignIn: templates.newSignIn(origin, { ip: '2001:db8:0:7', userAgent: null }, 0),
-  twoFactorOn: templates.twoFactorChanged(origin, true),
-  twoFactorOff: templates.twoFactorChanged(origin, false),
+  twoFactorOn: twoFactorTemplates.twoFactorChanged(origin, true),
+  twoFactorOff: twoFactorTemplates.twoFactorChanged(origin, false),
   emailChangeByOperator: templates.emailChangeByOperator(origin, 'grace@example.com', 0),
-  twoFactorResetRequested: templates.twoFactorResetRequested(origin, 0),
+  twoFactorResetRequested: twoFactorTemplates.twoFactorResetRequested(origin, 0),
+  recoveryCodesReplaced: twoFactorTemplates.recoveryCodesReplaced(origin),
+  wrongCodes: twoFactorTemplates.wrongCodes(origin, '2001:db8:0:7', 0),
+  wrongProofs: templates.wrongProofs(origin, { ip: null, key: null }, 0),
   erasureRequested: accountTemplates.erasureRequested(origin, 0),
   accountErased: accountTemplates.accountErased(),
   severalNotices: templates.severalNotices([
