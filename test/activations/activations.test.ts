@@ -220,18 +220,6 @@ test('a deleted license is gone with its history and its seats, and its key can 
   expect(await on('activate', 2)).toMatchObject({ code: 'valid', seats: { used: 1 } });
 });
 
-test('a product is only deleted once no license names it', async () => {
-  const { customer, license } = await open({});
-  const inUse = await customer.asKey('DELETE', '/api/v1/products/orrery');
-  expect([inUse.status, inUse.body.error.code]).toEqual([409, 'product_in_use']);
-  await customer.asKey('PATCH', `/api/v1/licenses/${license.id}`, { product: null });
-  expect((await customer.asKey('DELETE', '/api/v1/products/orrery')).body).toEqual({
-    code: 'orrery',
-    deleted: true,
-  });
-  expect((await customer.asKey('GET', '/api/v1/products/orrery')).status).toBe(404);
-});
-
 test('another account’s activation can’t be released, and its license is unknown to the four calls', async () => {
   const { customer, license, on } = await open({ max_activations: 1 });
   const { activation } = await on('activate', 1);

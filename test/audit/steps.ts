@@ -1,12 +1,12 @@
-import { env, exports } from 'cloudflare:workers';
+import { env } from 'cloudflare:workers';
 import { sandboxNotification } from '../../src/billing/provider/sandbox.ts';
 import { notify, paid, SECRET } from '../stores/shop.ts';
-import { call, freshAddress, ORIGIN, textOf } from '../support/client.ts';
-import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
+import { call } from '../support/client.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { OPERATORS } from './operator-steps.ts';
 import { PEOPLE } from './people-steps.ts';
 import { PORTAL } from './portal-steps.ts';
-import { PRIVATE, type Send, type Step, type World } from './world.ts';
+import { PRIVATE, type Send, type Step } from './world.ts';
 
 /** Routes that leave no entry although their method isn't GET. */
 export const EXCEPTIONS = [
@@ -186,72 +186,6 @@ const BILLING: Step[] = [
   { route: 'POST /api/cancel-subscription', leaves: 'subscription.cancel', body: { at: 'period_end' } },
   { route: 'POST /api/resume-subscription', leaves: 'subscription.resume' },
   { route: 'POST /api/cancel-subscription', leaves: 'subscription.cancel', body: { at: 'now' } },
-];
-
-/** Lines, and not JSON as `asOperator` expects them. */
-const sendBackup = async (method: string, { eve }: World, query = '', body?: string): Promise<Response> =>
-  exports.default.fetch(`${ORIGIN}/operator/backup/${eve.accountId}${query}`, {
-    method,
-    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'cf-connecting-ip': freshAddress() },
-    ...(body !== undefined && { body }),
-  });
-
-const backUp: Send = async (world) => {
-  const response = await sendBackup('GET', world);
-  return { status: response.status, headers: response.headers, body: { lines: await textOf(response) } };
-};
-
-const restore: Send = async (world) => {
-  const { lines } = world.answers['GET /operator/backup/:id'] as { lines: string };
-  const { status, headers } = await sendBackup('POST', world, '?replace=true', lines);
-  return { status, headers, body: {} };
-};
-
-const operator =
-  (action: string, body?: unknown, method = 'POST'): Send =>
-  ({ ada }) =>
-    asOperator(method, `/operator/accounts/${ada.accountId}/${action}`, body);
-
-const OPERATORS: Step[] = [
-  {
-    route: 'POST /operator/invitations',
-    leaves: 'invitation.create',
-    creates: 'invitations',
-    send: () => asOperator('POST', '/operator/invitations', {}),
-  },
-  {
-    route: 'DELETE /operator/invitations/:id',
-    leaves: 'invitation.delete',
-    send: ({ ids }) => asOperator('DELETE', `/operator/invitations/${ids['invitations']}`),
-  },
-  {
-    route: 'POST /operator/reseal',
-    leaves: 'secrets.reseal',
-    send: () => asOperator('POST', '/operator/reseal', {}),
-  },
-  { route: 'GET /operator/backup/:id', leaves: 'account.backup', send: backUp },
-  { route: 'POST /operator/backup/:id', leaves: 'account.recover', send: restore },
-  {
-    route: 'GET /operator/accounts/:id/orphans',
-    leaves: 'account.list_orphans',
-    send: operator('orphans', undefined, 'GET'),
-  },
-  {
-    route: 'DELETE /operator/accounts/:id/orphans',
-    leaves: 'account.drop_orphans',
-    send: operator('orphans', undefined, 'DELETE'),
-  },
-  {
-    route: 'POST /operator/accounts/:id/plan',
-    leaves: 'plan.grant',
-    send: operator('plan', { plan: 'scale' }),
-  },
-  { route: 'POST /operator/accounts/:id/suspend', leaves: 'account.suspend', send: operator('suspend') },
-  {
-    route: 'POST /operator/accounts/:id/reinstate',
-    leaves: 'account.reinstate',
-    send: operator('reinstate'),
-  },
 ];
 
 const eraseAccount: Send = ({ ada }) =>

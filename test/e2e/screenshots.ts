@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, openVisit, type Theme } from './support/browser.ts';
 import { storageStateOf } from './support/customer.ts';
-import { createDemoAccount, pagesOf, showRegions } from './support/demo-account.ts';
+import { createDemoAccount, pagesOf } from './support/demo-account.ts';
+import { showRegions } from './support/demo-regions.ts';
 import { checkOut, cleanUp, type Service, startService } from './support/service.ts';
 
 const FOLDER = join(import.meta.dirname, '../../screenshots');

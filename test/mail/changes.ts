@@ -1,59 +1,14 @@
-import { eq } from 'drizzle-orm';
-import { vi } from 'vitest';
-import { users, userTokens } from '../../src/db/schema.ts';
+import { userTokens } from '../../src/db/schema.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
-import { codeAt } from '../support/authenticator.ts';
 import { type Account, register } from '../support/client.ts';
 import { accountsD1, firstD1, publicCtx } from '../support/databases.ts';
-import { heldFor, mailsTo } from '../support/mails.ts';
 import { asOperator } from '../support/operator.ts';
-import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
-import { enableTwoFactor } from '../support/two-factor.ts';
-
-// Every change that an email about security tells.
+import { asVisitor, login, withToken } from '../support/sign-in.ts';
+import { type Change, isFound, registerTwoFactor, registerVerified, told } from './change.ts';
+import { TWO_FACTOR } from './two-factor-changes.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 const WRONG = 'wrong horse battery';
-
-/** An email that is to come if something has happened. */
-export interface Expected {
-  to: string;
-  subject: string;
-  hasHappened: () => Promise<boolean>;
-}
-
-interface Change {
-  name: string;
-  open: () => Promise<{ change: () => Promise<unknown>; expected: Expected[] }>;
-}
-
-const isFound =
-  (d1: D1Database, condition: string, ...values: string[]) =>
-  async () =>
-    (await d1
-      .prepare(`SELECT 1 FROM ${condition}`)
-      .bind(...values)
-      .first()) !== null;
-
-/** The email to the account's address, if the audit log has an entry of its cause. */
-const told = ({ accountId, email }: Account, subject: string, action: string): Expected[] => {
-  const isEntry = 'audit_log WHERE account_id = ? AND action = ?';
-  return [{ to: email, subject, hasHappened: isFound(firstD1, isEntry, accountId, action) }];
-};
-
-const registerVerified = async () => {
-  const ada = await register();
-  await verifyAddress(ada.accountId);
-  return ada;
-};
-
-/** Has got the email about two-factor authentication already. */
-const registerTwoFactor = async () => {
-  const ada = await enableTwoFactor(await registerVerified());
-  await vi.waitUntil(() => mailsTo(ada.email).length === 1);
-  await vi.waitUntil(async () => (await heldFor(ada.email)).length === 0);
-  return ada;
-};
 
 const tokenFor = async (accountId: string, purpose: Parameters<typeof newUserToken>[2], email: string) => {
   const { token, row } = newUserToken(publicCtx, accountId, purpose, email);
@@ -66,7 +21,9 @@ const reset = async ({ accountId, email }: Account) => {
   return () => asVisitor('/api/reset-password', { token, password: NEW_PASSWORD });
 };
 
+/** Every change that an email about security tells. */
 export const CHANGES: Change[] = [
+  ...TWO_FACTOR,
   {
     name: 'a new password',
     open: async () => {
@@ -141,50 +98,6 @@ export const CHANGES: Change[] = [
     },
   },
   {
-    name: 'two-factor that is turned on',
-    open: async () => {
-      const ada = await registerVerified();
-      const { secret } = (await ada.asSession('POST', '/api/two-factor')).body;
-      const code = codeAt(secret, Date.now());
-      return {
-        change: () => ada.asSession('POST', '/api/two-factor/confirm', { code }),
-        expected: told(ada, 'Two-factor authentication is on', 'two_factor.enable'),
-      };
-    },
-  },
-  {
-    name: 'two-factor that is turned off',
-    open: async () => {
-      const ada = await registerTwoFactor();
-      const body = { current_password: ada.password, code: ada.recoveryCodes[0] };
-      return {
-        change: () => ada.asSession('DELETE', '/api/two-factor', body),
-        expected: told(ada, 'Two-factor authentication is off', 'two_factor.disable'),
-      };
-    },
-  },
-  {
-    name: 'new recovery codes',
-    open: async () => {
-      const ada = await registerTwoFactor();
-      const body = { current_password: ada.password, code: ada.recoveryCodes[0] };
-      return {
-        change: () => ada.asSession('POST', '/api/two-factor/recovery-codes', body),
-        expected: told(ada, 'You have new recovery codes', 'recovery_code.replace'),
-      };
-    },
-  },
-  {
-    name: 'a reset of two-factor that is asked for',
-    open: async () => {
-      const ada = await registerTwoFactor();
-      return {
-        change: () => asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`),
-        expected: told(ada, 'Two-factor authentication is about to go off', 'two_factor.request_reset'),
-      };
-    },
-  },
-  {
     name: 'a change of the address that the operator was asked for',
     open: async () => {
       const ada = await registerTwoFactor();
@@ -196,39 +109,12 @@ export const CHANGES: Change[] = [
     },
   },
   {
-    name: 'a reset of two-factor that is due',
-    open: async () => {
-      const ada = await registerTwoFactor();
-      await publicCtx.firstDb
-        .update(users)
-        .set({ twoFactorResetAt: Date.now() })
-        .where(eq(users.accountId, ada.accountId));
-      return {
-        change: () => login(ada.email, ada.password),
-        expected: told(ada, 'Two-factor authentication is off', 'two_factor.reset'),
-      };
-    },
-  },
-  {
     name: 'a sign-in with another browser',
     open: async () => {
       const ada = await registerVerified();
       return {
         change: () => login(ada.email, ada.password),
         expected: told(ada, 'New sign-in to your account', 'login'),
-      };
-    },
-  },
-  {
-    name: 'five wrong codes',
-    open: async () => {
-      const ada = await registerTwoFactor();
-      const challenge = await ada.challenge();
-      const guess = () => asVisitor('/api/login/two-factor', { challenge, code: '000 000 0' });
-      for (let i = 0; i < 4; i++) await guess();
-      return {
-        change: guess,
-        expected: told(ada, 'Wrong codes after your password', 'two_factor.fail'),
       };
     },
   },

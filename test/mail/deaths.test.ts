@@ -5,7 +5,8 @@ import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { heldFor, mailsTo } from '../support/mails.ts';
 import { withOperatorToken } from '../support/operator.ts';
-import { CHANGES, type Expected } from './changes.ts';
+import type { Expected } from './change.ts';
+import { CHANGES } from './changes.ts';
 
 // Each change that an email about security tells, by a Worker that dies at any time.
 

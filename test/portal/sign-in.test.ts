@@ -1,12 +1,12 @@
 import { beforeAll, expect, test, vi } from 'vitest';
-import { call, outcomeOf, signUp } from '../support/client.ts';
+import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { keepMails, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import {
   freshEmail,
   openPortal,
+  sellerWithCustomer,
   signInByApplication,
-  signInByMail,
   signInWith,
   tokenIn,
   visit,
@@ -14,15 +14,6 @@ import {
 import { verifyAddress } from '../support/sign-in.ts';
 
 beforeAll(keepMails);
-
-const sellerWithCustomer = async (settings = {}) => {
-  const ada = await signUp();
-  await verifyAddress(ada.accountId);
-  const slug = await openPortal(ada, settings);
-  const email = freshEmail();
-  const license = await ada.createLicense({ customer_email: email });
-  return { ada, slug, email, license };
-};
 
 test('a customer signs in with the link of an email, once', async () => {
   const { ada, slug, email, license } = await sellerWithCustomer();
@@ -146,55 +137,6 @@ test('a link of one portal is worth nothing in another, nor after it has expired
   expect(outcomeOf(await visit(other.slug, 'POST', '/session', { token }))).toBe('400 invalid_token');
   await accountsD1.prepare('UPDATE portal_tokens SET expires_at = 1 WHERE email = ?').bind(email).run();
   expect(outcomeOf(await visit(slug, 'POST', '/session', { token }))).toBe('400 invalid_token');
-});
-
-test('the session’s cookie is worth nothing in the API, in another portal, or from another site', async () => {
-  const { ada, slug, email } = await sellerWithCustomer();
-  const other = await sellerWithCustomer();
-  await other.ada.createLicense({ customer_email: email });
-  const { cookie, asCustomer } = await signInByMail(slug, email);
-  const token = cookie.split('=')[1] ?? '';
-  expect(outcomeOf(await call('GET', '/api/account', { headers: { cookie } }))).toBe('401 api_key_required');
-  expect(
-    outcomeOf(await call('GET', '/api/account', { headers: { cookie: `__Host-session=${token}` } })),
-  ).toBe('401 invalid_session');
-  expect(
-    outcomeOf(await call('GET', '/api/account', { headers: { authorization: `Bearer ${token}` } })),
-  ).toBe('401 invalid_session');
-  expect(
-    outcomeOf(await visit(slug, 'GET', '/licenses', undefined, { cookie: `__Host-portal=${ada.token}` })),
-  ).toBe('401 portal_session_required');
-  expect(outcomeOf(await visit(other.slug, 'GET', '/licenses', undefined, { cookie }))).toBe(
-    '401 portal_session_required',
-  );
-  const foreign = { origin: 'https://elsewhere.example' };
-  expect(outcomeOf(await asCustomer('GET', '/licenses', undefined, foreign))).toBe('403 origin_not_allowed');
-  expect(outcomeOf(await asCustomer('POST', '/resend-keys', {}, { 'sec-fetch-site': 'cross-site' }))).toBe(
-    '403 origin_not_allowed',
-  );
-  expect(outcomeOf(await visit(slug, 'POST', '/session', { token: 'x' }, foreign))).toBe(
-    '403 origin_not_allowed',
-  );
-  expect(
-    outcomeOf(await asCustomer('GET', '/licenses', undefined, { origin: 'https://latchkey.test' })),
-  ).toBe('200 ok');
-});
-
-test('a customer lists their sessions and ends them', async () => {
-  const { ada, slug, email } = await sellerWithCustomer();
-  const first = await signInByApplication(ada, slug, { customer_email: email });
-  const second = await signInByApplication(ada, slug, { customer_email: email });
-  const { body } = await second.asCustomer('GET', '/sessions');
-  expect(body.data).toMatchObject([{ current: true }, { current: false }]);
-  const ended = await first.asCustomer('DELETE', '/session');
-  expect([ended.body, ended.headers.get('set-cookie')]).toEqual([
-    { ended: 1 },
-    expect.stringContaining('Max-Age=0'),
-  ]);
-  expect(outcomeOf(await first.asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
-  await signInByApplication(ada, slug, { customer_email: email });
-  expect((await second.asCustomer('DELETE', '/sessions')).body).toEqual({ ended: 2 });
-  expect(outcomeOf(await second.asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
 });
 
 test('an application opens the portal for a customer, or for one license', async () => {

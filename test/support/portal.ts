@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { call, type Customer, freshAddress, type Json } from './client.ts';
+import { call, type Customer, freshAddress, type Json, signUp } from './client.ts';
 import { lastMailTo } from './mails.ts';
+import { verifyAddress } from './sign-in.ts';
 
 let portals = 0;
 const freshSlug = () => `portal-${++portals}-${crypto.randomUUID().slice(0, 6)}`;
@@ -61,3 +62,13 @@ export const signInByApplication = async (ada: Customer, slug: string, subject: 
 let people = 0;
 export const freshEmail = (name = 'eve') =>
   `${name}-${++people}-${crypto.randomUUID().slice(0, 6)}@example.com`;
+
+/** A seller with a portal, who may send emails, and one customer. */
+export const sellerWithCustomer = async (settings = {}) => {
+  const ada = await signUp();
+  await verifyAddress(ada.accountId);
+  const slug = await openPortal(ada, settings);
+  const email = freshEmail();
+  const license = await ada.createLicense({ customer_email: email });
+  return { ada, slug, email, license };
+};

@@ -4,7 +4,7 @@ import { beforeAll, expect, inject, test } from 'vitest';
 import { axeViolations } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
-import { showRegions } from '../support/demo-account.ts';
+import { showRegions } from '../support/demo-regions.ts';
 import { runCommand } from '../support/service.ts';
 
 // The home page of a new account. Each test continues where the previous test ended.

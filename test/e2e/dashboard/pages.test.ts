@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { axeViolations, openPage, type Theme, type Visit } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
-import { createDemoAccount, type DemoAccount, PAGES, pagesOf, showRegions } from '../support/demo-account.ts';
+import { createDemoAccount, type DemoAccount, PAGES, pagesOf } from '../support/demo-account.ts';
+import { showRegions } from '../support/demo-regions.ts';
 
 // Loading a page takes most of the time, so each page is loaded twice and then shown in both themes and at other widths.
 

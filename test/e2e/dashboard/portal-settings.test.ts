@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { axeViolations, openPage } from '../support/browser.ts';
+import { createAccount } from '../support/customer.ts';
+import { service, visitAs } from '../support/dashboard.ts';
+
+test('a seller switches the portal on, and opens its preview', async () => {
+  const ada = await createAccount(service, 'portal-seller');
+  await service.put(
+    '/api/v1/products/pro',
+    { name: 'Orrery Pro' },
+    { 'x-api-key': (await ada.addKey()).api_key },
+  );
+  const slug = `seller-${crypto.randomUUID().slice(0, 8)}`;
+  const { context, page, consoleErrors } = await visitAs(ada);
+  await openPage(page, '/settings/portal');
+  await page.getByText('the portal sends no emails').waitFor();
+  await page.getByLabel('The portal is on').check();
+  await page.getByLabel('Address', { exact: true }).fill('latchkey');
+  await page.getByLabel('Name').fill('Orrery Software');
+  await page.getByRole('button', { name: 'Save portal' }).click();
+  await page.getByText('Is reserved').waitFor();
+  consoleErrors.length = 0;
+  await page.getByLabel('Address', { exact: true }).fill(slug);
+  await page.getByLabel('Change their license key').check();
+  await page.getByLabel('A product with other rules').selectOption('pro');
+  await page
+    .getByRole('group', { name: /Orrery Pro/ })
+    .getByLabel('Get an offline file')
+    .uncheck();
+  expect(await axeViolations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save portal' }).click();
+  await page.getByText('Portal saved').waitFor();
+  const { body } = await service.get('/api/portal', { authorization: `Bearer ${ada.token}` });
+  expect(body).toMatchObject({
+    enabled: true,
+    slug,
+    name: 'Orrery Software',
+    accent_color: null,
+    allow: { release_seat: true, offline_file: true, rotate_key: true, change_email: true },
+    products: { pro: { offline_file: false } },
+  });
+  const preview = page.getByRole('link', { name: 'Preview' });
+  expect(await preview.getAttribute('href')).toBe(`${service.origin}/portal/${slug}`);
+  expect(consoleErrors).toEqual([]);
+  await context.close();
+});
