@@ -15,9 +15,9 @@ beforeEach(() => {
 describe('a search among similar licenses', () => {
   let ada: Customer;
 
-  beforeAll(async () => {
-    const bob = await atTime(NOON, signUp);
-    ada = await atTime(NOON, signUp);
+  const setUp = async () => {
+    const bob = await signUp();
+    ada = await signUp();
     const create = (customer: Customer, product: string, emailName: string) =>
       customer.createLicense({
         product,
@@ -29,7 +29,8 @@ describe('a search among similar licenses', () => {
     await create(ada, 'Quadrant 50%-off', 'zoe.quarterman');
     await create(ada, 'Möbius Straße Édition', 'ada.lovelace.7');
     await create(bob, 'Astrolabe of another account', 'zoe.quartermain');
-  });
+  };
+  beforeAll(() => atTime(NOON, setUp));
 
   const find = async (q: string) => products(await list(ada, { q })).map((product) => product.slice(0, 11));
 

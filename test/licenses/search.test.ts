@@ -22,8 +22,8 @@ describe('a search', () => {
   let ada: Customer;
   let bob: Customer;
 
-  beforeAll(async () => {
-    [ada, bob] = await atTime(NOON, () => Promise.all([signUp(), signUp()]));
+  const setUp = async () => {
+    [ada, bob] = await Promise.all([signUp(), signUp()]);
     await ada.createLicense(CHARLES);
     // With its own key, because a generated license key may begin with a C or a D.
     await ada.createLicense({
@@ -33,7 +33,8 @@ describe('a search', () => {
       product: 'Astrolabe',
     });
     await bob.createLicense({ ...CHARLES, product: 'Bob’s Difference Engine' });
-  });
+  };
+  beforeAll(() => atTime(NOON, setUp));
 
   const find = async (q: string) => products(await list(ada, { q }));
 
@@ -112,12 +113,13 @@ describe('a search for special characters', () => {
   const PRODUCT = `Möbius "Pro" * -- C++/C# 50%_off (new) a:b ^top 'tick' 😀👍🏽 日本語`;
   let ada: Customer;
 
-  beforeAll(async () => {
-    ada = await atTime(NOON, signUp);
+  const setUp = async () => {
+    ada = await signUp();
     await ada.createLicense({ product: PRODUCT });
     // With its own key, because a generated license key may begin with an M.
     await ada.createLicense({ product: 'plain', license_key: 'KEY-00000001' });
-  });
+  };
+  beforeAll(() => atTime(NOON, setUp));
 
   const find = async (q: string) => products(await list(ada, { q }));
 
