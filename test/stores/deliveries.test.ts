@@ -1,14 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { STORE_PROVIDERS, type StoreProviderName } from '../../src/shared/rules/stores.ts';
 import { workOnStores } from '../../src/stores/work.ts';
-import { call, type Json, signUp } from '../support/client.ts';
+import { call, freshAddress, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { order } from './bodies/lemonsqueezy.ts';
 import { SECRET } from './shop.ts';
 import { sign } from './signing.ts';
 import { lemonsqueezyWorld } from './worlds/lemonsqueezy.ts';
-import type { Notice, StoreHistory, StoreWorld } from './worlds/world.ts';
+import { type Notice, SOLD_AT, type StoreHistory, type StoreWorld } from './worlds/world.ts';
 import { type WorldOfProvider, WORLDS } from './worlds/worlds.ts';
 
 // What each provider sends arrives at a store's URL, signed as the provider signs, and its API is a double.
@@ -30,6 +31,8 @@ const CASES: Case[] = STORE_PROVIDERS.filter((provider) => provider !== 'generic
   ...WORLDS[provider],
 }));
 
+// While what was bought is good.
+beforeEach(() => useFakeClock(SOLD_AT));
 afterEach(() => vi.restoreAllMocks());
 
 /** A double of a provider's API: what it answers, by the beginning of the path. The longest one that fits counts. */
@@ -65,8 +68,9 @@ const open = async ({ provider, world, ref }: Case, history: StoreHistory) => {
   const offer = { product: 'mill', grant: 'subscription' };
   await seller.asSession('PUT', `/api/stores/${store.id}/offers/${encodeURIComponent(ref)}`, offer);
   const { pathname } = new URL(store.webhook_url);
+  const address = { 'cf-connecting-ip': freshAddress() };
   const post = async (body: string, headers: Record<string, string>, path = pathname) =>
-    (await call('POST', path, { body, headers })).status;
+    (await call('POST', path, { body, headers: { ...address, ...headers } })).status;
   return {
     seller,
     storeId: store.id as string,
