@@ -4,7 +4,6 @@ import { type AppEnv, completed } from '../http/context.ts';
 import { readRaw } from '../http/raw-body.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
-import { createLru } from '../shared/memory/lru.ts';
 import { idPattern } from '../shared/text/ids.ts';
 import { findAnyStore } from '../stores/find-store.ts';
 import { PROVIDERS } from '../stores/provider/providers.ts';
@@ -13,22 +12,18 @@ import { receive } from '../stores/receive.ts';
 /** 1 MiB. */
 const MAX_DELIVERY_BYTES = 1_048_576;
 
-/** Refused deliveries of an address. One that is signed is never refused for its pace. */
+/**
+ * Refused deliveries of an address, counted once they are known to be refused: strangers can let a provider send from its own
+ * address to whatever URL, and one that is signed is never refused for its pace.
+ */
 const admitRefused = createVisitorRate(50);
-/** Stores that are known to be there, so that a flood of invented ids makes no query once it is too fast. */
-const known = createLru<true>(10_000);
 
 const findHooked = async (c: Context<AppEnv>): Promise<StoreRow> => {
   const id = c.req.param('store_id') ?? '';
-  if (!idPattern('sto').test(id)) throw new AppError('not_found');
-  if (!known.get(id)) admitRefused(c);
-  const store = await findAnyStore(c.env, id);
-  if (!store) {
-    known.delete(id);
-    throw new AppError('not_found');
-  }
-  known.set(id, true);
-  return store;
+  const store = idPattern('sto').test(id) ? await findAnyStore(c.env, id) : null;
+  if (store) return store;
+  admitRefused(c);
+  throw new AppError('not_found');
 };
 
 const takeDelivery = async (c: Context<AppEnv>) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { call, outcomeOf } from '../support/client.ts';
+import { call, outcomeOf, tallyOf } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
-import { openShop, paid } from './shop.ts';
+import { notify, openShop, paid } from './shop.ts';
 
 /** A busy machine needs a minute for all of them, so each part has the time limit of a test. */
 const PARTS = Array.from({ length: 10 }, (_, part) => part);
@@ -37,4 +37,20 @@ test.for(PARTS)('a flood of 10,000 forged bodies writes nothing (part %i of 10)'
   await shop.notify(paid('1'));
   expect(await shop.licenses()).toHaveLength(1);
   expect(await shop.purchases()).toHaveLength(1);
+});
+
+test('a flood of invented stores is slowed, and delays no store that sends from the same address', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  // As a provider's own address, which every seller can let send to whatever URL.
+  const from = { 'cf-connecting-ip': '10.78.0.1' };
+  const invent = (i: number) =>
+    call('POST', `/hooks/sto_${String(i).padStart(20, '0')}`, { body: '{}', headers: from });
+  const flood = Array.from({ length: 200 }, (_, i) => invent(i));
+  const own = await notify(shop.storeId, paid('1'), undefined, from);
+  expect(outcomeOf(own)).toBe('200 ok');
+  const tally = tallyOf(await Promise.all(flood));
+  expect(tally['429 rate_limit_exceeded']).toBeGreaterThan(50);
+  expect(tally['404 not_found']).toBe(200 - tally['429 rate_limit_exceeded']!);
+  expect(await shop.licenses()).toHaveLength(1);
 });

@@ -9,7 +9,12 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 let notifications = 0;
 
 /** Sends a body as the shop does. */
-export const notify = async (storeId: string, body: object | string, secret = SECRET) => {
+export const notify = async (
+  storeId: string,
+  body: object | string,
+  secret = SECRET,
+  more: Record<string, string> = {},
+) => {
   const text = typeof body === 'string' ? body : JSON.stringify({ id: `n${++notifications}`, ...body });
   const id = `msg_${++notifications}`;
   const at = new Date();
@@ -17,6 +22,7 @@ export const notify = async (storeId: string, body: object | string, secret = SE
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new Webhook(secret).sign(id, at, text),
+    ...more,
   };
   return call('POST', `/hooks/${storeId}`, { body: text, headers });
 };
