@@ -67,6 +67,9 @@ test('the first period ends with the subscription’s next charge', () => {
     kind: 'renews',
     about: 'subscription/sub1',
     untilMs: NEXT_MS,
+    // The earliest copy says what the period was paid for.
+    version: Number.MAX_SAFE_INTEGER - SOLD_MS,
+    lines: [{ refs: ['orrery-pro'], quantity: 1 }],
   });
 });
 
@@ -89,7 +92,7 @@ test('a rebill is a payment of its own, and tells the renewals before and after 
       kind: 'paid',
       about: 'order/o2',
       with: ['subscription/sub1'],
-      covers: { renewalAfterMs: NEXT_MS + HOUR_MS },
+      covers: { untilMs: LATER_MS },
       lines: [{ refs: ['orrery-pro'], quantity: 1 }],
     },
     { kind: 'renews', untilMs: NEXT_MS },

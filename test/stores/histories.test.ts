@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decidePurchase } from '../../src/purchases/rules/decide.ts';
-import { factName, replaces, type StoreFact } from '../../src/purchases/rules/facts.ts';
-import type { SoldOffer } from '../../src/shared/rules/sold-offer.ts';
+import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import type { StoreProviderName } from '../../src/shared/rules/stores.ts';
 import { PROVIDERS } from '../../src/stores/provider/providers.ts';
+import { openFacts, SUBSCRIPTION } from './decided.ts';
 import { listAll, openApi } from './module.ts';
 import { expectedOf, possible, SOLD_AT, type StoreHistory } from './worlds/world.ts';
 import { WORLDS } from './worlds/worlds.ts';
@@ -14,18 +14,7 @@ import { WORLDS } from './worlds/worlds.ts';
 
 const RUNS = 1_500;
 
-const OFFER: SoldOffer = {
-  product: 'orrery',
-  grant: 'subscription',
-  days: null,
-  quantity: 'licenses',
-  terms: {},
-  graceDays: 7,
-  onRefund: 'revoke',
-  onDispute: 'suspend',
-  mail: true,
-};
-const OFFERS = new Map(Object.values(WORLDS).map(({ ref }) => [ref, OFFER]));
+const OFFERS = new Map(Object.values(WORLDS).map(({ ref }) => [ref, SUBSCRIPTION]));
 
 const decide = (facts: Iterable<StoreFact>, takenAtMs: number) => {
   const known = [...facts].map((fact) => ({ fact, takenAtMs }));
@@ -36,16 +25,6 @@ const decide = (facts: Iterable<StoreFact>, takenAtMs: number) => {
     assigned: null,
     acceptsTest: false,
   });
-};
-
-/** Takes facts as the service does: each once by its name, unless a newer version of it comes. */
-const openFacts = () => {
-  const facts = new Map<string, StoreFact>();
-  const take = (fact: StoreFact) => {
-    const known = facts.get(factName(fact));
-    if (!known || replaces(fact, known)) facts.set(factName(fact), fact);
-  };
-  return { facts, take };
 };
 
 const history = fc.record<StoreHistory>({

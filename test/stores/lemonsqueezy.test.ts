@@ -70,6 +70,9 @@ test('an invoice covers to the first renewal after it, which its subscription te
     kind: 'renews',
     about: 'subscription/5',
     untilMs: Date.parse(RENEWS),
+    // The earliest copy says what the period was paid for.
+    version: Number.MAX_SAFE_INTEGER - Date.parse(CREATED),
+    lines: [{ refs: ['88001', '44001'], quantity: 1 }],
   });
 });
 

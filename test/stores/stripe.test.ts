@@ -77,7 +77,7 @@ test('an invoice covers to the end of its lines, in the shapes before and since 
     currency: 'usd',
     buyer: { email: 'ada@example.com', name: 'Ada Byron', ref: 'customer/cus_1' },
     lines: [{ refs: ['price_1', 'prod_1'], quantity: 3 }],
-    covers: { untilMs: Date.parse(ENDS_AT) },
+    covers: { untilMs: Date.parse(ENDS_AT), fromMs: Date.parse(SOLD_AT) },
   };
   expect(told('invoice.paid', invoice({ ...BILLED, quantity: 3 }))).toEqual([paid]);
   expect(told('invoice.paid', invoice({ ...BILLED, quantity: 3, shape: 'acacia' }))).toEqual([

@@ -59,15 +59,39 @@ const assignedOffer = (product: string, payments: Payment[]): SoldOffer => ({
   mail: true,
 });
 
-/** Refunded payments name the offer only if no other payment is left, so that refunding a change of plan undoes the change. */
+/** Whether two lines are of the same thing. Another price of a product is another thing. */
+const isSame = (a: string[], b: string[]): boolean =>
+  a[0] !== undefined && b[0] !== undefined && (a.includes(b[0]) || b.includes(a[0]));
+
+/**
+ * Returns the offer for what was paid last, by any id that it has had. Refunded payments count only if no other payment is left, so
+ * that refunding a change of plan undoes the change. A change to what no offer is for is as unmapped as its sale would be.
+ */
 const offerOf = ({ refs, slot, paid }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
   const live = paid.filter(({ payment }) => payment.isLive).map(({ line }) => line.refs);
-  const named = [...live.toReversed(), ...refs].flat().find((ref) => books.offers.has(ref));
+  const all = [...live.toReversed(), ...refs].filter(({ length }) => length > 0);
+  const last = all[0] ?? [];
+  const first = paid[0]?.line.refs ?? last;
+  // What was ordered may have other ids than what was paid, such as that of a payment link.
+  const ordered = isSame(first, last) ? (refs.at(-1) ?? []) : [];
+  const ids = [...all.filter((list) => isSame(list, last)).flat(), ...ordered];
+  const named = ids.find((ref) => books.offers.has(ref));
   const offer = named === undefined ? undefined : books.offers.get(named);
   if (offer) return offer;
-  return books.assigned === null
-    ? (books.earlier.get(slot) ?? null)
-    : assignedOffer(books.assigned, payments);
+  if (books.assigned !== null) return assignedOffer(books.assigned, payments);
+  const earlier = books.earlier.get(slot);
+  return earlier && (earlier.ref === undefined || ids.includes(earlier.ref)) ? earlier : null;
+};
+
+/** Returns a slot without its latest payments for what no offer is for. */
+const offeredPart = (slot: Slot, payments: Payment[], books: PurchaseBooks) => {
+  for (let count = slot.paid.length; count > 0; count--) {
+    const paid = slot.paid.slice(0, count);
+    const part = { ...slot, paid, refs: slot.refs.slice(slot.paid.length - count) };
+    const offer = offerOf(part, payments, books);
+    if (offer) return { slot: part, offer, isWhole: count === slot.paid.length };
+  }
+  return null;
 };
 
 /** Returns the last day of a slot's licenses, or undefined if what was paid is not known to cover any. */
@@ -158,12 +182,12 @@ export const decidePurchase = (books: PurchaseBooks): PurchaseDecision => {
   if (slots.length === 0) return nothing('pending', 'nothing_named');
   const isDisputed = ofKind(facts, 'disputed').some(({ fact }) => fact.state === 'open');
   const hasEnded = ofKind(facts, 'ended').length > 0;
-  const offered = slots.map((slot) => ({ slot, offer: offerOf(slot, payments, books) }));
-  const isSubscription = offered.some(({ offer }) => offer?.grant === 'subscription');
+  const offered = slots.map((slot) => offeredPart(slot, payments, books));
+  const isSubscription = offered.some((part) => part?.offer.grant === 'subscription');
   const state = { isDisputed, isEnded: hasEnded && isSubscription };
-  const decided = offered.map(({ slot, offer }) => offer && decideSlot(slot, offer, state));
+  const decided = offered.map((part) => part && decideSlot(part.slot, part.offer, state));
   const known = decided.filter((slot) => slot !== null);
-  if (offered.some(({ offer }) => offer === null)) return nothing('unmapped', 'no_offer', known);
+  if (offered.some((part) => !part?.isWhole)) return nothing('unmapped', 'no_offer', known);
   if (known.length < decided.length) return nothing('pending', 'period_unknown', known);
   if (known.reduce((sum, { count }) => sum + count, 0) > MAX_QUANTITY)
     return nothing('failed', 'too_many_licenses', known);

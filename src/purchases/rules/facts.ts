@@ -53,11 +53,11 @@ export interface Paid extends About, OrderDetails {
   amount?: number;
   currency?: string;
   /**
-   * What the payment covers: to the end of a period, or to the first renewal after a time, which a fact `renews` tells. Without
-   * it, the payment is for no period. `orNone` is of a store whose orders don't say whether a subscription began with them: while
-   * no renewal is known, such a payment is for no period either.
+   * What the payment covers: to the end of a period, which begins with the payment unless it says `fromMs`, or to the first renewal
+   * after a time, which a fact `renews` tells. Without it, the payment is for no period. `orNone` is of a store whose orders don't
+   * say whether a subscription began with them: while no renewal is known, such a payment is for no period either.
    */
-  covers?: { untilMs: number } | { renewalAfterMs: number; orNone?: true };
+  covers?: { untilMs: number; fromMs?: number } | { renewalAfterMs: number; orNone?: true };
   /** `lines` say what was added to the payment before, and taken away: of a store that bills only the difference. */
   areChanges?: true;
 }
@@ -77,6 +77,8 @@ export interface Linked extends About {
 export interface Renews extends About {
   kind: 'renews';
   untilMs: number;
+  /** What was paid for until then, of a store whose payments don't say it. */
+  lines?: PurchaseLine[];
 }
 
 /** Money was given back: a single refund, or the running sum of what it is about. */

@@ -1,5 +1,5 @@
 import { isoDate } from '../../shared/rules/dates.ts';
-import type { Disputed, Paid, PurchaseLine, Refunded, StoreFact, Thing } from './facts.ts';
+import type { Disputed, Paid, PurchaseLine, Refunded, Renews, StoreFact, Thing } from './facts.ts';
 
 // The payments of a purchase, as its facts tell them: what each has paid for, how long it covers, and whether it still counts.
 
@@ -10,10 +10,11 @@ export interface KnownFact {
 }
 
 export interface Payment {
-  /** By which order the payments of a purchase have: by the end of what they cover, and then by time. */
   name: string;
   names: ReadonlySet<Thing>;
   atMs: number;
+  /** When what it pays for begins, as the store tells. Null if it tells no times. */
+  fromMs: number | null;
   amount: number | null;
   /** The last day that it covers. Null if it is for no period, and undefined if that is not known yet. */
   through: string | null | undefined;
@@ -41,12 +42,27 @@ const groupNames = (groups: Thing[][]): Set<Thing>[] => {
   return joined;
 };
 
-const throughOf = ({ covers }: Paid, renewals: number[]): string | null | undefined => {
+/** The renewals on the day to which a payment pays. */
+const renewalsOf = ({ covers }: Paid, renewals: Renews[]): Renews[] => {
+  if (!covers) return [];
+  const later =
+    'untilMs' in covers ? [covers] : renewals.filter(({ untilMs }) => untilMs > covers.renewalAfterMs);
+  if (later.length === 0) return [];
+  const day = isoDate(Math.min(...later.map(({ untilMs }) => untilMs)));
+  return renewals.filter(({ untilMs }) => isoDate(untilMs) === day);
+};
+
+const throughOf = (fact: Paid, renewals: Renews[]): string | null | undefined => {
+  const { covers } = fact;
   if (!covers) return null;
   if ('untilMs' in covers) return isoDate(covers.untilMs);
-  const later = renewals.filter((ms) => ms > covers.renewalAfterMs);
-  if (later.length === 0) return covers.orNone ? null : undefined;
-  return isoDate(Math.min(...later));
+  const [renewal] = renewalsOf(fact, renewals);
+  return renewal ? isoDate(renewal.untilMs) : covers.orNone ? null : undefined;
+};
+
+const earliest = (times: (number | null)[]): number | null => {
+  const known = times.filter((ms) => ms !== null);
+  return known.length === 0 ? null : Math.min(...known);
 };
 
 const latest = (days: (string | null | undefined)[]): string | null | undefined =>
@@ -80,6 +96,8 @@ const totalOf = (amounts: (number | null)[]): number | null =>
 
 const isLost = ({ state }: Disputed) => state === 'lost';
 
+const linesIn = ({ lines }: Paid | Renews): PurchaseLine[][] => (lines ? [lines] : []);
+
 /** What the facts of one payment say that it is for. Where each names one thing, that thing has the ids of all. */
 const linesOf = (named: PurchaseLine[][]): PurchaseLine[] | null => {
   const [first] = named;
@@ -90,15 +108,23 @@ const linesOf = (named: PurchaseLine[][]): PurchaseLine[] | null => {
   return [{ refs, quantity: Math.max(...named.flat().map(({ quantity }) => quantity)) }];
 };
 
-const comparePayments = (a: Payment, b: Payment): number =>
+const byEnd = (a: Payment, b: Payment): number =>
   (a.through ?? '').localeCompare(b.through ?? '') || a.atMs - b.atMs || (a.name < b.name ? -1 : 1);
+
+/** A change can be to a shorter period, which ends before the one that it replaces. */
+const byBeginning = (a: Payment, b: Payment): number => (a.fromMs ?? 0) - (b.fromMs ?? 0) || byEnd(a, b);
+
+const begin = ({ covers, atMs }: Paid): number | null =>
+  (covers && 'untilMs' in covers ? covers.fromMs : undefined) ?? atMs ?? null;
 
 /** Returns the payments of a purchase, in an order that doesn't depend on that of the facts. */
 export const paymentsOf = (facts: KnownFact[]): Payment[] => {
   const paid = ofKind(facts, 'paid');
   const joined = ofKind(facts, 'joined').map(({ fact }) => [fact.about, ...fact.as]);
   const groups = groupNames([...paid.map(({ fact }) => [fact.about, ...(fact.as ?? [])]), ...joined]);
-  const renewals = ofKind(facts, 'renews').map(({ fact }) => fact.untilMs);
+  const renewals = ofKind(facts, 'renews')
+    .map(({ fact }) => fact)
+    .toSorted((a, b) => a.untilMs - b.untilMs || (a.about < b.about ? -1 : 1));
   const refunds = ofKind(facts, 'refunded').map(({ fact }) => fact);
   const lost = ofKind(facts, 'disputed')
     .map(({ fact }) => fact)
@@ -108,12 +134,15 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
       .filter(({ fact }) => names.has(fact.about))
       .toSorted((a, b) => (a.fact.about < b.fact.about ? -1 : 1));
     if (own.length === 0) return [];
+    const told = own.map(({ fact }) => fact);
     const amounts = own.flatMap(({ fact }) => fact.amount ?? []);
-    const lines = linesOf(own.flatMap(({ fact }) => (fact.lines ? [fact.lines] : [])));
+    const ofPeriod = told.flatMap((fact) => renewalsOf(fact, renewals));
+    const lines = linesOf(told.flatMap(linesIn)) ?? linesOf(ofPeriod.flatMap(linesIn).slice(0, 1));
     return {
       name: own[0]?.fact.about ?? '',
       names,
       atMs: Math.min(...own.map(({ fact, takenAtMs }) => fact.atMs ?? takenAtMs)),
+      fromMs: earliest(told.map(begin)),
       amount: amounts.length === 0 ? null : Math.max(...amounts),
       through: latest(own.map(({ fact }) => throughOf(fact, renewals))),
       lines,
@@ -132,7 +161,7 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
       const isGivenBack = isAllRefunded || isAll(own, payment.amount);
       return { ...payment, isLive: !isGivenBack && !isAllLost && !lost.some(isOf(payment.names)) };
     })
-    .toSorted(comparePayments);
+    .toSorted(known.every(({ fromMs }) => fromMs !== null) ? byBeginning : byEnd);
 };
 
 /** Whether a payment is overdue: neither it nor, for a subscription, one that covers a later day was paid. */

@@ -4,6 +4,8 @@ import type { LicenseTerms } from './terms.ts';
 
 /** What an id of the store means here. */
 export interface SoldOffer {
+  /** Undefined if a person has named the product. */
+  ref?: string;
   product: string;
   grant: (typeof GRANTS)[number];
   days: number | null;

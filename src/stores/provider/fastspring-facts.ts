@@ -51,14 +51,25 @@ const renewalBefore = ({ next, begin, intervalUnit, intervalLength }: Subscripti
   return ms > begin ? ms : null;
 };
 
-/** An end that is planned is the end of the last period, and nothing is due anymore. */
-const renewalsOf = (sent: Subscription): StoreFact[] => {
+const linesOf = ({ product, quantity }: Pick<Subscription, 'product' | 'quantity'>) =>
+  typeof product === 'string' ? { lines: [{ refs: [product], quantity: Math.max(1, quantity ?? 1) }] } : {};
+
+/**
+ * An end that is planned is the end of the last period, and nothing is due anymore. A change is paid with a later charge, so the
+ * earliest copy says what the period was paid for.
+ */
+const renewalsOf = (sent: Subscription, version = sent.changed): StoreFact[] => {
+  if (sent.state === 'overdue') return [];
   const about: Thing = `subscription/${sent.id}`;
-  const isFailing = sent.state === 'overdue';
-  const dates = isFailing ? [] : [renewalBefore(sent), sent.next ?? sent.end];
-  return dates
-    .filter((untilMs) => typeof untilMs === 'number')
-    .map((untilMs) => ({ kind: 'renews', about, untilMs }));
+  const before = renewalBefore(sent);
+  const untilMs = sent.next ?? sent.end;
+  const earliest = typeof version === 'number' ? { version: Number.MAX_SAFE_INTEGER - version } : {};
+  return [
+    ...(before === null ? [] : [{ kind: 'renews' as const, about, untilMs: before }]),
+    ...(typeof untilMs === 'number'
+      ? [{ kind: 'renews' as const, about, untilMs, ...earliest, ...linesOf(sent) }]
+      : []),
+  ];
 };
 
 const subscriptionFacts = (sent: Subscription, type: string, createdMs: number | undefined): StoreTold => {
@@ -71,11 +82,8 @@ const subscriptionFacts = (sent: Subscription, type: string, createdMs: number |
       ...said({ version }),
       ...(sent.initialOrderId !== undefined && { with: [`order/${sent.initialOrderId}`] }),
       ...buyer(sent.account),
-      ...(typeof sent.product === 'string' && {
-        lines: [{ refs: [sent.product], quantity: Math.max(1, sent.quantity ?? 1) }],
-      }),
     },
-    ...renewalsOf(sent),
+    ...renewalsOf(sent, version),
   ];
   if (
     sent.state === 'overdue' ||
@@ -114,7 +122,7 @@ const orderFacts = (sent: z.output<typeof order>): StoreTold => {
     lines: sent.items.map((item) => ({ refs: [item.product], quantity: Math.max(1, item.quantity ?? 1) })),
     ...(owners.length > 0 && { covers: { renewalAfterMs: sent.changed + EARLY_MS } }),
   };
-  return { facts: [details, ...known.flatMap(renewalsOf)] };
+  return { facts: [details, ...known.flatMap((item) => renewalsOf(item))] };
 };
 
 const chargeFacts = (sent: z.output<typeof charge>): StoreTold => {
@@ -123,6 +131,7 @@ const chargeFacts = (sent: z.output<typeof charge>): StoreTold => {
   const details = typeof sent.order === 'object' ? sent.order : null;
   const owner: string = typeof sent.subscription === 'object' ? sent.subscription.id : sent.subscription;
   const orderId: string = typeof sent.order === 'object' ? sent.order.id : sent.order;
+  const afterMs = sent.timestamp + EARLY_MS;
   const paid: StoreFact = {
     kind: 'paid',
     about: `order/${orderId}`,
@@ -131,10 +140,9 @@ const chargeFacts = (sent: z.output<typeof charge>): StoreTold => {
     ...said({ number: details?.reference, currency: sent.currency }),
     ...(typeof sent.total === 'number' && { amount: toHundredths(sent.total) }),
     ...buyer(sent.account ?? known?.account),
-    ...(typeof known?.product === 'string' && {
-      lines: [{ refs: [known.product], quantity: Math.max(1, known.quantity ?? 1) }],
-    }),
-    covers: { renewalAfterMs: sent.timestamp + EARLY_MS },
+    ...(known && linesOf(known)),
+    // After a change to another interval, the old renewal is still the first one that is known.
+    covers: known?.next && known.next > afterMs ? { untilMs: known.next } : { renewalAfterMs: afterMs },
   };
   // Without the expansion, the end of the period is not in the event.
   return known ? { facts: [paid, ...renewalsOf(known)] } : { facts: [paid], asks: [`subscription/${owner}`] };

@@ -50,21 +50,20 @@ export const lemonsqueezyApi: StoreApi = {
     };
   },
 
-  /** Asks until when an invoice for a change pays: to the subscription's renewal, unless a later invoice has moved it. */
+  /** Asks what an invoice for a change pays: its subscription's plan to its renewal, unless a later invoice has moved it. */
   ask: async (access, ask) => {
     const invoiceId = askedId(ask);
     const { attributes } = await getOne(access, `subscription-invoices/${invoiceId}`);
     const { subscription_id: owner, created_at: atMs } = ofInvoice.parse(attributes);
-    const { status, renews_at: untilMs } = ofSubscription.parse(
-      (await getOne(access, `subscriptions/${encodeURIComponent(owner)}`)).attributes,
-    );
+    const subscription = await getOne(access, `subscriptions/${encodeURIComponent(owner)}`);
+    const { status, renews_at: untilMs } = ofSubscription.parse(subscription.attributes);
     if (status !== 'active' || untilMs === undefined || untilMs <= atMs) return [];
     const query = `filter%5Bsubscription_id%5D=${encodeURIComponent(owner)}&page%5Bsize%5D=${PAGE}`;
     const { data: invoices } = list.parse(await get(access, `subscription-invoices?${query}`));
     const isMoved = invoices.some(
       (other) => (created.safeParse(other.attributes).data?.created_at ?? 0) > atMs,
     );
-    return isMoved ? [] : toChangedInvoice(invoiceId, attributes, untilMs);
+    return isMoved ? [] : toChangedInvoice(invoiceId, attributes, subscription.attributes, untilMs);
   },
 
   storeLink: async (access, things) => {

@@ -114,6 +114,9 @@ const renewalOf = ({ status, renews_at, ends_at }: z.output<typeof subscription>
   return status === 'cancelled' ? (ends_at ?? renews_at) : undefined;
 };
 
+const planOf = (sent: z.output<typeof subscription>) =>
+  linesOf(sent.variant_id, sent.product_id, sent.first_subscription_item?.quantity);
+
 const subscriptionFacts = (subscriptionId: string, attributes: unknown): StoreTold => {
   const sent = subscription.parse(attributes);
   const about = { about: `subscription/${subscriptionId}` as Thing, ...tested(sent) };
@@ -126,13 +129,20 @@ const subscriptionFacts = (subscriptionId: string, attributes: unknown): StoreTo
       version,
       with: orders,
       ...buyerOf(sent.user_email, sent.user_name, sent.customer_id),
-      ...linesOf(sent.variant_id, sent.product_id, sent.first_subscription_item?.quantity),
     },
   ];
   if (orders.length > 0)
     facts.push({ kind: 'joined', ...about, about: firstOf(subscriptionId), with: [about.about], as: orders });
   const untilMs = renewalOf(sent);
-  if (untilMs !== undefined) facts.push({ kind: 'renews', ...about, untilMs });
+  // A change within a period is paid with a later invoice, so the earliest copy says what the period was paid for.
+  if (untilMs !== undefined)
+    facts.push({
+      kind: 'renews',
+      ...about,
+      untilMs,
+      version: Number.MAX_SAFE_INTEGER - version,
+      ...planOf(sent),
+    });
   if (sent.status === 'past_due' || sent.status === 'unpaid')
     facts.push({ kind: 'past_due', ...about, atMs: version, version });
   if (sent.status === 'expired') facts.push({ kind: 'ended', ...about, ...said({ atMs: sent.ends_at }) });
@@ -173,11 +183,18 @@ const invoiceFacts = (invoiceId: string, attributes: unknown): StoreTold => {
   };
 };
 
-/** Returns the fact of an invoice for a change, whose period is now known. It replaces the one without. */
-export const toChangedInvoice = (invoiceId: string, attributes: unknown, renewsAtMs: number): StoreFact[] =>
-  invoiceFacts(invoiceId, attributes).facts.map((fact) =>
-    fact.kind === 'paid' ? { ...fact, covers: { untilMs: renewsAtMs }, version: 1 } : fact,
+/** Returns the fact of an invoice for a change, whose period and plan its subscription tells. It replaces the one without. */
+export const toChangedInvoice = (
+  invoiceId: string,
+  attributes: unknown,
+  owner: unknown,
+  untilMs: number,
+): StoreFact[] => {
+  const plan = planOf(subscription.parse(owner));
+  return invoiceFacts(invoiceId, attributes).facts.map((fact) =>
+    fact.kind === 'paid' ? { ...fact, ...plan, covers: { untilMs }, version: 1 } : fact,
   );
+};
 
 const READERS: Record<string, (objectId: string, attributes: unknown) => StoreTold> = {
   orders: orderFacts,

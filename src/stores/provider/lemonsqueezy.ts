@@ -16,7 +16,11 @@ const event = z.object({ meta: z.object({ event_name: z.string().min(1).max(100)
 const read = ({ body }: Message): StoreReading => {
   const { data: sent } = event.safeParse(readJson(body));
   if (!sent) return { kind: 'unreadable', problem: 'The body is no event of Lemon Squeezy.' };
-  return readingOf(sent.meta.event_name, () => toLemonFacts(sent.data));
+  const name = sent.meta.event_name;
+  return readingOf(name, () => ({
+    ...toLemonFacts(sent.data),
+    ...(name.endsWith('_refunded') && { reachesBack: true }),
+  }));
 };
 
 export const lemonsqueezy: StoreProvider = { secret: 'given', isSigned, read, api: lemonsqueezyApi };

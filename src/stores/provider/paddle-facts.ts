@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import type { PurchaseLine, StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import {
   buyerOf,
   id,
@@ -16,6 +16,13 @@ import {
 
 const minorUnits = z.string().max(30).transform(Number).pipe(z.number());
 
+const soldItem = z.object({ price: z.object({ id, product_id: optionalId }), quantity: z.number() });
+
+const toLine = ({ price, quantity }: z.output<typeof soldItem>): PurchaseLine => ({
+  refs: [price.id, ...(price.product_id === undefined ? [] : [price.product_id])],
+  quantity,
+});
+
 const transaction = z.object({
   id,
   status: z.string(),
@@ -25,15 +32,7 @@ const transaction = z.object({
   currency_code: z.string().max(10).nullish(),
   origin: z.string().nullish(),
   billing_period: z.object({ ends_at: time }).nullish(),
-  items: z
-    .array(
-      z.object({
-        price: z.object({ id, product_id: optionalId }),
-        quantity: z.number(),
-        proration: z.object({}).nullish(),
-      }),
-    )
-    .max(200),
+  items: z.array(soldItem.extend({ proration: z.object({}).nullish() })).max(200),
   details: z.object({ totals: z.object({ total: minorUnits }) }).nullish(),
   created_at: time,
   updated_at: time,
@@ -59,13 +58,12 @@ const transactionFacts = (data: unknown): StoreTold => {
   if (sent.status === 'past_due') return { facts: [{ kind: 'past_due', ...about }] };
   if (!PAID.has(sent.status)) return { facts: [] };
   const areChanges = CHANGES.has(sent.origin ?? '');
+  // Without proration, only what is new is billed, and what was replaced isn't named: see the subscription.
+  const isFull = sent.origin === 'subscription_update' && sent.items.every(({ proration }) => !proration);
   // A renewal can also bill what was changed in the period before, which it renews in whole.
   const renewed = sent.items.filter(({ quantity, proration }) => !proration && quantity > 0);
   const sold = areChanges || renewed.length === 0 ? sent.items : renewed;
-  const lines = sold.map(({ price, quantity }) => ({
-    refs: [price.id, ...(price.product_id === undefined ? [] : [price.product_id])],
-    quantity,
-  }));
+  const lines = sold.map(toLine);
   return {
     facts: [
       {
@@ -73,9 +71,11 @@ const transactionFacts = (data: unknown): StoreTold => {
         ...about,
         number: sent.invoice_number ?? sent.id,
         ...buyerOf(undefined, undefined, sent.customer_id),
-        ...(areChanges
-          ? { lines, areChanges: true as const }
-          : { lines: lines.filter(({ quantity }) => quantity > 0) }),
+        ...(isFull
+          ? {}
+          : areChanges
+            ? { lines, areChanges: true as const }
+            : { lines: lines.filter(({ quantity }) => quantity > 0) }),
         ...said({ amount: sent.details?.totals.total, currency: sent.currency_code }),
         ...(sent.billing_period && { covers: { untilMs: sent.billing_period.ends_at } }),
       },
@@ -124,6 +124,8 @@ const subscription = z.object({
   status: z.string(),
   transaction_id: optionalId,
   canceled_at: optionalTime,
+  current_billing_period: z.object({ ends_at: time }).nullish(),
+  items: z.array(soldItem).max(200).nullish(),
   updated_at: time,
 });
 
@@ -133,6 +135,15 @@ const subscriptionFacts = (data: unknown): StoreTold => {
   const facts: StoreFact[] = [];
   if (sent.transaction_id !== undefined)
     facts.push({ kind: 'linked', ...about, with: [`transaction/${sent.transaction_id}`] });
+  const untilMs = sent.current_billing_period?.ends_at;
+  if (untilMs !== undefined && sent.items)
+    facts.push({
+      kind: 'renews',
+      ...about,
+      untilMs,
+      version: sent.updated_at,
+      lines: sent.items.map(toLine),
+    });
   if (sent.status === 'past_due')
     facts.push({ kind: 'past_due', ...about, atMs: sent.updated_at, version: sent.updated_at });
   if (sent.status === 'canceled')

@@ -76,6 +76,8 @@ export const buyerOf = (
 export interface StoreTold {
   facts: StoreFact[];
   asks?: string[];
+  /** As in a reading. */
+  reachesBack?: true;
 }
 
 const problemOf = ({ issues: [issue] }: z.ZodError): string =>
@@ -84,9 +86,9 @@ const problemOf = ({ issues: [issue] }: z.ZodError): string =>
 /** Returns the reading of a body of a type, from a function that throws for one that isn't as documented. */
 export const readingOf = (type: string, tell: () => StoreTold): StoreReading => {
   try {
-    const { facts, asks = [] } = tell();
+    const { facts, asks = [], reachesBack } = tell();
     if (facts.length + asks.length === 0) return { kind: 'nothing', type };
-    return { kind: 'facts', type, facts, ...(asks.length > 0 && { asks }) };
+    return { kind: 'facts', type, facts, ...(asks.length > 0 && { asks }), ...said({ reachesBack }) };
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
     return { kind: 'unreadable', problem: problemOf(error) };

@@ -45,7 +45,13 @@ const order = z.object({
   customer,
   subscription: subscription.nullish(),
   items: z
-    .array(z.object({ product_price_id: optionalId }))
+    .array(
+      z.object({
+        product_price_id: optionalId,
+        amount: z.number().nullish(),
+        proration: z.boolean().nullish(),
+      }),
+    )
     .max(200)
     .nullish(),
   created_at: time,
@@ -62,21 +68,31 @@ const PAID = new Set(['paid', 'refunded', 'partially_refunded']);
 /** An order may be written a moment before its period begins, and no period is shorter than a day. */
 const EARLY_MS = HOUR_MS;
 
-const coversOf = (sent: z.output<typeof order>, isAsItWas: boolean) => {
-  const untilMs = sent.subscription?.current_period_end;
+/** Later, the subscription in an order is no longer as it was when the order was paid, unless its period began with the order. */
+const coversOf = (sent: z.output<typeof order>, eventType: string) => {
   if (sent.subscription_id === undefined && !sent.subscription) return {};
-  return isAsItWas && untilMs !== undefined && untilMs > sent.created_at
-    ? { covers: { untilMs }, version: 1 }
+  const { current_period_start: startMs = 0, current_period_end: untilMs = 0 } = sent.subscription ?? {};
+  const isFirstCopy = eventType === 'order.paid';
+  const isOfPeriod = isFirstCopy || Math.abs(startMs - sent.created_at) < EARLY_MS;
+  return isOfPeriod && untilMs > sent.created_at
+    ? { covers: { untilMs }, ...(isFirstCopy && { version: 1 }) }
     : { covers: { renewalAfterMs: sent.created_at + EARLY_MS } };
 };
 
-/** `isAsItWas` says that the subscription in the order is still in the period that was paid. */
-const orderFacts = (data: unknown, isAsItWas: boolean): StoreTold => {
+/** What an order is for, the prices first. Of a change, what was left of the plan before is given back by another line. */
+const refsOf = ({ items, product_id }: z.output<typeof order>): string[] => {
+  const known = items ?? [];
+  const whole = known.filter(({ proration }) => !proration);
+  const sold = (whole.length > 0 ? whole : known).filter(({ amount }) => (amount ?? 0) >= 0);
+  const refs = [...sold.map((item) => item.product_price_id), product_id];
+  return [...new Set(refs.filter((ref) => ref !== undefined))];
+};
+
+const orderFacts = (data: unknown, eventType: string): StoreTold => {
   const sent = order.parse(data);
   const about: Thing = `order/${sent.id}`;
   const owner = sent.subscription_id ?? sent.subscription?.id;
   const more: { with?: Thing[] } = owner === undefined ? {} : { with: [`subscription/${owner}`] };
-  const refs = [...(sent.items ?? []).map((item) => item.product_price_id), sent.product_id];
   const details = {
     about,
     ...more,
@@ -85,14 +101,14 @@ const orderFacts = (data: unknown, isAsItWas: boolean): StoreTold => {
     ...buyerOf(sent.customer?.email, sent.customer?.name, sent.customer?.id),
     lines: [
       {
-        refs: [...new Set(refs.filter((ref) => ref !== undefined))],
+        refs: refsOf(sent),
         quantity: Math.max(1, sent.seats ?? sent.subscription?.seats ?? 1),
       },
     ],
   };
   if (!sent.paid && !PAID.has(sent.status ?? '')) return { facts: [{ kind: 'ordered', ...details }] };
   const money = said({ amount: sent.total_amount, currency: sent.currency });
-  const facts: StoreFact[] = [{ kind: 'paid', ...details, ...money, ...coversOf(sent, isAsItWas) }];
+  const facts: StoreFact[] = [{ kind: 'paid', ...details, ...money, ...coversOf(sent, eventType) }];
   // A running sum, without the ids of the refunds. Taxes are told apart.
   const sum = (sent.refunded_amount ?? 0) + (sent.refunded_tax_amount ?? 0);
   if (sent.status === 'refunded')
@@ -125,6 +141,7 @@ const subscriptionFacts = (data: unknown, eventType: string): StoreTold => {
 
 /** Returns what an object says, by the event's type. Throws for one that isn't as documented. */
 export const toPolarFacts = (eventType: string, data: unknown): StoreTold => {
-  if (eventType.startsWith('order.')) return orderFacts(data, eventType === 'order.paid');
+  if (eventType.startsWith('order.'))
+    return { ...orderFacts(data, eventType), ...(eventType !== 'order.paid' && { reachesBack: true }) };
   return eventType.startsWith('subscription.') ? subscriptionFacts(data, eventType) : { facts: [] };
 };

@@ -31,6 +31,8 @@ export type StoreReading =
        * to know begins with `?`, and isn't asked in a store without an API key.
        */
       asks?: string[];
+      /** Whether it may be sent of a sale of long ago, for what has become of it. */
+      reachesBack?: true;
     }
   /** What no license depends on. */
   | { kind: 'nothing'; type: string }

@@ -18,8 +18,13 @@ export const offerIn = (data: z.output<typeof metadata>): string | undefined =>
 
 const seconds = z.number().transform((value) => value * 1_000);
 
+const proration = { proration_details: z.object({ credited_items: z.unknown() }).nullish() };
+const item = z.object(proration).nullish();
+
 const line = z.object({
   amount: z.number().nullish(),
+  ...proration,
+  parent: z.object({ subscription_item_details: item, invoice_item_details: item }).nullish(),
   quantity: z.number().nullish(),
   period: z.object({ start: seconds.nullish(), end: seconds }).nullish(),
   price: z.object({ id, product: reference }).nullish(),
@@ -57,6 +62,15 @@ const refsOf = ({ price, pricing }: z.output<typeof line>): string[] =>
     (ref) => ref !== undefined,
   );
 
+/** Whether a line gives back what was left of something, which may have cost nothing. */
+const isCredit = ({ amount, proration_details: own, parent }: z.output<typeof line>): boolean =>
+  (amount ?? 0) < 0 ||
+  [
+    own,
+    parent?.subscription_item_details?.proration_details,
+    parent?.invoice_item_details?.proration_details,
+  ].some((details) => Boolean(details?.credited_items));
+
 /**
  * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
  * credit begins then, the thing was changed to another one. A price with tiers has a line for each.
@@ -67,7 +81,7 @@ const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] => {
   const things = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()]
     .map((lines) => {
       const last = Math.max(...lines.map(startOf));
-      return lines.filter((sold) => startOf(sold) === last && (sold.amount ?? 0) >= 0);
+      return lines.filter((sold) => startOf(sold) === last && !isCredit(sold));
     })
     .filter(({ length }) => length > 0);
   const own = things.length === 1 && offer !== undefined ? [offer] : [];
@@ -97,8 +111,14 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...(sent.charge === undefined ? [] : [`charge/${sent.charge}` as Thing]),
   ];
   const lines = linesOf(sent, offerIn(parent?.metadata));
-  // The invoice's own period is the one before, in which its items were gathered.
-  const ends = sent.lines.data.flatMap(({ period }) => period?.end ?? []);
+  // The invoice's own period is the one before, in which its items were gathered. A credit's is that of what was changed.
+  const sold = sent.lines.data.filter((one) => !isCredit(one));
+  const periods = (sold.length > 0 ? sold : sent.lines.data).flatMap(({ period }) => period ?? []);
+  const starts = periods.flatMap(({ start }) => start ?? []);
+  const covers = {
+    untilMs: Math.max(...periods.map(({ end }) => end)),
+    ...(starts.length > 0 && { fromMs: Math.max(...starts) }),
+  };
   const paid: StoreFact = {
     kind: 'paid',
     ...about,
@@ -106,7 +126,7 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...said({ number: sent.number, amount: sent.amount_paid, currency: sent.currency }),
     ...buyerOf(sent.customer_email, sent.customer_name, sent.customer),
     ...(lines.length > 0 && { lines }),
-    ...(subscription !== undefined && ends.length > 0 && { covers: { untilMs: Math.max(...ends) } }),
+    ...(subscription !== undefined && periods.length > 0 && { covers }),
   };
   return { facts: [paid] };
 };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import type { Buyer, StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import { addMonths, DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import {
   buyerOf,
@@ -23,19 +23,19 @@ const decimal = z
 const common = {
   id,
   status: z.string(),
-  number: optionalId,
   customer_id: optionalId,
-  currency: z.string().max(10).nullish(),
   billing: z.object({ email: optionalEmail, first_name: optionalName, last_name: optionalName }).nullish(),
-  line_items: z
-    .array(z.object({ product_id: optionalId, variation_id: optionalId, quantity: z.number().nullish() }))
-    .max(500),
   date_created_gmt: optionalTime,
   date_modified_gmt: optionalTime,
 };
 
 const order = z.object({
   ...common,
+  number: optionalId,
+  currency: z.string().max(10).nullish(),
+  line_items: z
+    .array(z.object({ product_id: optionalId, variation_id: optionalId, quantity: z.number().nullish() }))
+    .max(500),
   total: decimal,
   date_paid_gmt: optionalTime,
   refunds: z
@@ -63,16 +63,12 @@ const subscription = z.object({
 /** In hundredths, which add up exactly. */
 const toHundredths = (amount: number) => Math.round(Math.abs(amount) * 100);
 
-const detailsOf = (sent: z.output<typeof order> | z.output<typeof subscription>) => {
-  const { billing } = sent;
+const customerOf = ({
+  billing,
+  customer_id,
+}: Pick<z.output<typeof order>, 'billing' | 'customer_id'>): { buyer?: Buyer } => {
   const name = [billing?.first_name, billing?.last_name].filter((part) => part !== undefined).join(' ');
-  return {
-    ...buyerOf(billing?.email, name || undefined, sent.customer_id),
-    lines: sent.line_items.map((item) => ({
-      refs: [item.variation_id, item.product_id].filter((ref) => ref !== undefined),
-      quantity: Math.max(1, item.quantity ?? 1),
-    })),
-  };
+  return buyerOf(billing?.email, name || undefined, customer_id);
 };
 
 const PAID = new Set(['processing', 'completed', 'refunded']);
@@ -103,13 +99,20 @@ const orderFacts = (data: unknown): StoreTold => {
   const version = sent.date_modified_gmt ?? 0;
   const renewed = metaOf(sent, '_subscription_renewal');
   const isEarly = metaOf(sent, '_subscription_renewal_early') !== undefined;
+  // A switch to another product, or to another number of it, is an order of its own.
+  const switched = metaOf(sent, '_subscription_switch');
+  const owner = renewed ?? switched;
   const paidMs = sent.date_paid_gmt;
   const atMs = paidMs ?? sent.date_created_gmt;
   const details = {
     about,
-    ...(renewed !== undefined && { with: [`subscription/${renewed}` as Thing] }),
+    ...(owner !== undefined && { with: [`subscription/${owner}` as Thing] }),
     ...said({ atMs, number: sent.number }),
-    ...detailsOf(sent),
+    ...customerOf(sent),
+    lines: sent.line_items.map((item) => ({
+      refs: [item.variation_id, item.product_id].filter((ref) => ref !== undefined),
+      quantity: Math.max(1, item.quantity ?? 1),
+    })),
   };
   const isPaid = PAID.has(sent.status) || (TAKEN_BACK.has(sent.status) && paidMs !== undefined);
   if (!isPaid) return { facts: [{ kind: 'ordered', ...details, version }] };
@@ -125,20 +128,22 @@ const orderFacts = (data: unknown): StoreTold => {
         // An order doesn't say whether a subscription began with it.
         covers: {
           renewalAfterMs: (atMs ?? 0) + EARLY_MS,
-          ...(renewed === undefined && { orNone: true as const }),
+          ...(owner === undefined && { orNone: true as const }),
         },
       },
       // Also if nothing is given back: a refund can be deleted again.
       { kind: 'refunded', about, of: about, version, amount: TAKEN_BACK.has(sent.status) ? null : sum },
       ...renewalOf(sent, renewed, isEarly),
     ],
+    // Either may have moved the next payment, and the one before is still the first that is known.
     ...(isEarly && { asks: [`early/${renewed}/${sent.id}`] }),
+    ...(switched !== undefined && { asks: [`?early/${switched}/${sent.id}`] }),
   };
 };
 
 /**
- * Until when an order that was paid early pays: its subscription has been moved to the end of the next period. The earliest answer
- * counts, since the subscription goes on.
+ * Until when an order that was paid early, or for a switch, pays: its subscription has been moved to the end of that period. The
+ * earliest answer counts, since the subscription goes on.
  */
 export const toEarlyRenewal = (data: unknown, untilMs: number): StoreFact[] =>
   orderFacts(data).facts.map((fact) =>
@@ -178,7 +183,7 @@ const subscriptionFacts = (data: unknown): StoreTold => {
       ...about,
       version,
       ...(sent.parent_id !== undefined && { with: [`order/${sent.parent_id}` as Thing] }),
-      ...detailsOf(sent),
+      ...customerOf(sent),
     },
   ];
   const untilMs =
@@ -198,7 +203,9 @@ const subscriptionFacts = (data: unknown): StoreTold => {
 export const toWooFacts = (topic: string, data: unknown): StoreTold => {
   // A deleted order is no more than its id. It stays what it was.
   if (topic.endsWith('.deleted')) return { facts: [] };
-  if (topic.startsWith('order.')) return orderFacts(data);
+  // Whoever edits an old order lets it be sent again.
+  if (topic.startsWith('order.'))
+    return { ...orderFacts(data), ...(topic !== 'order.created' && { reachesBack: true }) };
   return topic.startsWith('subscription.') ? subscriptionFacts(data) : { facts: [] };
 };
 

@@ -144,6 +144,7 @@ export interface PaddleSubscription {
   canceledAt?: string | null;
   cancelsAt?: string | null;
   transaction?: string;
+  items?: [price: string, quantity: number][];
 }
 
 /** Only `subscription.created` names the transaction. */
@@ -155,6 +156,7 @@ export const subscription = ({
   canceledAt = null,
   cancelsAt = null,
   transaction: transactionId,
+  items = [['pri_01gsz8x8sawmvhz1pv30nge1ke', 1]],
 }: PaddleSubscription) => ({
   id,
   status,
@@ -172,14 +174,12 @@ export const subscription = ({
   billing_cycle: { interval: 'month', frequency: 1 },
   current_billing_period: period,
   scheduled_change: cancelsAt && { action: 'cancel', effective_at: cancelsAt, resume_at: null },
-  items: [
-    {
-      status: 'active',
-      quantity: 1,
-      recurring: true,
-      price: { id: 'pri_01gsz8x8sawmvhz1pv30nge1ke', product_id: 'pro_01gsz4t5hdjse780zja8vvr7jg' },
-    },
-  ],
+  items: items.map(([price, quantity]) => ({
+    status: 'active',
+    quantity,
+    recurring: true,
+    price: { id: price, product_id: 'pro_01gsz4t5hdjse780zja8vvr7jg' },
+  })),
   custom_data: null,
   created_at: '2027-01-10T12:00:00.000000Z',
   updated_at: updatedAt,

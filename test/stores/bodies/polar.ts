@@ -83,6 +83,9 @@ export interface PolarOrder {
   refundedTax?: number;
   seats?: number | null;
   product?: string;
+  total?: number;
+  /** By their prices, each with what it costs. Those of a change are what is given back, and what is left to pay. */
+  items?: { price: string; amount: number; isChange?: boolean }[];
   createdAt: string;
 }
 
@@ -95,6 +98,8 @@ export const order = ({
   refundedTax = 0,
   seats = null,
   product = PRODUCT.id,
+  total = 3_600,
+  items = [{ price: '196ca717-4d84-4d28-a1b8-777255797dbc', amount: 3_000 }],
   createdAt,
 }: PolarOrder) => ({
   id,
@@ -106,9 +111,9 @@ export const order = ({
   discount_amount: 0,
   net_amount: 3_000,
   tax_amount: 600,
-  total_amount: 3_600,
+  total_amount: total,
   applied_balance_amount: 0,
-  due_amount: 3_600,
+  due_amount: Math.max(0, total),
   refunded_amount: refunded,
   refunded_tax_amount: refundedTax,
   currency: 'usd',
@@ -129,16 +134,14 @@ export const order = ({
   product: { ...PRODUCT, id: product },
   discount: null,
   subscription: of,
-  items: [
-    {
-      id: `item_${id}`,
-      label: 'Orrery',
-      amount: 3_000,
-      tax_amount: 600,
-      proration: false,
-      product_price_id: '196ca717-4d84-4d28-a1b8-777255797dbc',
-    },
-  ],
+  items: items.map(({ price, amount, isChange = false }, i) => ({
+    id: `item_${id}_${i}`,
+    label: 'Orrery',
+    amount,
+    tax_amount: amount / 5,
+    proration: isChange,
+    product_price_id: price,
+  })),
 });
 
 export const event = (type: string, data: object, timestamp = '2027-01-10T12:00:09Z') => ({

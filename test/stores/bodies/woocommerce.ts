@@ -13,6 +13,8 @@ export interface WooOrder {
   createdVia?: string;
   /** The subscription whose renewal it is, for the extension WooCommerce Subscriptions. */
   renewalOf?: number;
+  /** The subscription that was switched to another product, or another number of it, of the same extension. */
+  switchOf?: number;
   parentOf?: number;
   email?: string;
 }
@@ -29,6 +31,7 @@ export const order = ({
   paidAt = '2027-01-10T12:00:00',
   createdVia = 'checkout',
   renewalOf,
+  switchOf,
   email = 'ada@example.com',
 }: WooOrder) => ({
   id,
@@ -62,6 +65,7 @@ export const order = ({
   meta_data: [
     { id: 1, key: '_wc_order_attribution_source_type', value: 'typein' },
     ...(renewalOf === undefined ? [] : [{ id: 2, key: '_subscription_renewal', value: String(renewalOf) }]),
+    ...(switchOf === undefined ? [] : [{ id: 3, key: '_subscription_switch', value: String(switchOf) }]),
   ],
   line_items: [
     {

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { paddle } from '../../src/stores/provider/paddle.ts';
+import { event, type PaddleTransaction, subscription, transaction } from './bodies/paddle.ts';
+import { sold } from './decided.ts';
+
+// A subscription of Paddle's that is changed within its period without proration, or charged once.
+
+const PERIOD = { starts_at: '2027-01-10T12:00:00Z', ends_at: '2027-02-10T12:00:00Z' };
+const REST = { starts_at: '2027-01-20T12:00:00Z', ends_at: PERIOD.ends_at };
+const NEXT = { starts_at: PERIOD.ends_at, ends_at: '2027-03-10T12:00:00Z' };
+const PLANS = { solo: 'solo', team: 'team' };
+
+const paid = (id: string, fields: Partial<PaddleTransaction>) => ({
+  body: event(
+    'transaction.completed',
+    transaction({
+      id,
+      subscription: 'sub_1',
+      period: PERIOD,
+      createdAt: PERIOD.starts_at,
+      price: 'solo',
+      ...fields,
+    }),
+  ),
+});
+const first = paid('txn_1', {});
+const now = (items: [string, number][], updatedAt: string, period = PERIOD) => ({
+  body: event(
+    'subscription.updated',
+    subscription({ id: 'sub_1', status: 'active', updatedAt, period, items }),
+  ),
+});
+const begun = now([['solo', 1]], PERIOD.starts_at);
+const update = { origin: 'subscription_update', period: REST, createdAt: REST.starts_at };
+
+test('what is billed in full at once replaces the plan, and makes no second license', () => {
+  const changed = [paid('txn_2', { ...update, price: 'team' }), now([['team', 1]], REST.starts_at)];
+  expect(sold(paddle, [first, begun, ...changed], PLANS)).toEqual(['team ×1 to 2027-02-10']);
+});
+
+test('seats that are billed in full at once are as many as the subscription has then', () => {
+  const more = [paid('txn_2', { ...update, quantity: 2 }), now([['solo', 3]], REST.starts_at)];
+  expect(sold(paddle, [first, begun, ...more], PLANS)).toEqual(['solo ×3 to 2027-02-10']);
+});
+
+test('a change that isn’t billed waits for the renewal', () => {
+  const changed = now([['team', 4]], REST.starts_at);
+  expect(sold(paddle, [first, begun, changed], PLANS)).toEqual(['solo ×1 to 2027-02-10']);
+  const renewal = paid('txn_2', {
+    origin: 'subscription_recurring',
+    period: NEXT,
+    createdAt: NEXT.starts_at,
+    price: 'team',
+    quantity: 4,
+  });
+  expect(sold(paddle, [first, begun, changed, renewal], PLANS)).toEqual(['team ×4 to 2027-03-10']);
+});
+
+test('what is charged once beside a subscription has a license of its own, or waits for an offer', () => {
+  const charge = paid('txn_2', { origin: 'subscription_charge', createdAt: REST.starts_at, price: 'pass' });
+  expect(sold(paddle, [first, begun, charge], { ...PLANS, pass: 'pass' })).toEqual([
+    'solo ×1 to 2027-02-10, pass ×1 to 2027-02-10',
+  ]);
+  const renewal = paid('txn_3', {
+    origin: 'subscription_recurring',
+    period: NEXT,
+    createdAt: NEXT.starts_at,
+  });
+  expect(sold(paddle, [first, begun, charge, renewal], PLANS)).toEqual(['solo ×1 to 2027-03-10, no_offer']);
+});

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { stripe } from '../../src/stores/provider/stripe.ts';
+import { event, invoice } from './bodies/stripe.ts';
+import { sold } from './decided.ts';
+
+// A subscription of Stripe's that is changed to a plan that costs nothing, or from one, or to another interval.
+
+const seconds = (day: string) => Date.parse(`${day}T12:00:00Z`) / 1_000;
+const PLANS = { price_pro: 'pro', price_team: 'team' };
+
+interface Line {
+  price: string;
+  amount: number;
+  from: string;
+  to: string;
+  /** What was left of it is given back. */
+  isCredit?: boolean;
+}
+
+const paid = (id: string, day: string, reason: string, lines: Line[]) => {
+  const sent = invoice({ id, createdAt: `${day}T12:00:00Z`, endsAt: `${day}T12:00:00Z`, reason });
+  const [whole] = sent.lines.data;
+  const data = lines.map(({ price, amount, from, to, isCredit = false }, i) => ({
+    ...whole!,
+    id: `il_${id}_${i}`,
+    amount,
+    period: { start: seconds(from), end: seconds(to) },
+    pricing: { type: 'price_details', price_details: { price, product: price.replace('price', 'prod') } },
+    parent: {
+      subscription_item_details: {
+        proration: isCredit,
+        proration_details: {
+          credited_items: isCredit ? { invoice: 'in_1', invoice_line_items: ['il_1'] } : null,
+        },
+      },
+    },
+  }));
+  const amount_paid = Math.max(
+    0,
+    data.reduce((sum, { amount }) => sum + amount, 0),
+  );
+  return { body: event('invoice.paid', { ...sent, amount_paid, lines: { ...sent.lines, data } }) };
+};
+
+const pro = (id: string, from: string, to: string) =>
+  paid(id, from, 'subscription_cycle', [{ price: 'price_pro', amount: 900, from, to }]);
+
+const toFree = paid('in_2', '2027-01-20', 'subscription_update', [
+  { price: 'price_pro', amount: -600, from: '2027-01-20', to: '2027-02-10', isCredit: true },
+  { price: 'price_free', amount: 0, from: '2027-01-20', to: '2027-02-20' },
+]);
+const free = (id: string, from: string, to: string) =>
+  paid(id, from, 'subscription_cycle', [{ price: 'price_free', amount: 0, from, to }]);
+
+test('a plan that costs nothing and has no offer doesn’t prolong the license of the plan before', () => {
+  const sent = [pro('in_1', '2027-01-10', '2027-02-10'), toFree, free('in_3', '2027-02-20', '2027-03-20')];
+  expect(sold(stripe, sent, PLANS)).toEqual(['pro ×1 to 2027-02-10, no_offer']);
+  expect(sold(stripe, sent, { ...PLANS, price_free: 'free' })).toEqual(['free ×1 to 2027-03-20']);
+});
+
+test('a plan that costs nothing is left for one that costs something, with one license', () => {
+  const toPro = paid('in_2', '2027-01-20', 'subscription_update', [
+    { price: 'price_free', amount: 0, from: '2027-01-20', to: '2027-02-10', isCredit: true },
+    { price: 'price_pro', amount: 900, from: '2027-01-20', to: '2027-02-20' },
+  ]);
+  const sent = [free('in_1', '2027-01-10', '2027-02-10'), toPro];
+  expect(sold(stripe, sent, PLANS)).toEqual(['pro ×1 to 2027-02-20']);
+  expect(sold(stripe, sent, { ...PLANS, price_free: 'free' })).toEqual(['pro ×1 to 2027-02-20']);
+});
+
+test('whoever returns from a plan that costs nothing has the license again', () => {
+  const back = paid('in_4', '2027-03-01', 'subscription_update', [
+    { price: 'price_free', amount: 0, from: '2027-03-01', to: '2027-03-20', isCredit: true },
+    { price: 'price_pro', amount: 900, from: '2027-03-01', to: '2027-04-01' },
+  ]);
+  const sent = [
+    pro('in_1', '2027-01-10', '2027-02-10'),
+    toFree,
+    free('in_3', '2027-02-20', '2027-03-20'),
+    back,
+  ];
+  expect(sold(stripe, sent, PLANS)).toEqual(['pro ×1 to 2027-04-01']);
+});
+
+test('a trial without a payment covers its days, and a plan without an offer waits for one', () => {
+  const trial = paid('in_1', '2027-01-10', 'subscription_create', [
+    { price: 'price_pro', amount: 0, from: '2027-01-10', to: '2027-01-24' },
+  ]);
+  expect(sold(stripe, [trial], PLANS)).toEqual(['pro ×1 to 2027-01-24']);
+  expect(sold(stripe, [trial], {})).toEqual(['no_offer']);
+});
+
+test('a change from a year to a month has the new plan at once, and its payment covers no year', () => {
+  const year = pro('in_1', '2027-01-10', '2028-01-10');
+  const month = paid('in_2', '2027-01-20', 'subscription_update', [
+    { price: 'price_pro', amount: -8_000, from: '2027-01-20', to: '2028-01-10', isCredit: true },
+    { price: 'price_team', amount: 2_900, from: '2027-01-20', to: '2027-02-20' },
+  ]);
+  expect(sold(stripe, [year, month], PLANS)).toEqual(['team ×1 to 2028-01-10']);
+  expect(sold(stripe, [month], PLANS)).toEqual(['team ×1 to 2027-02-20']);
+});
