@@ -1,14 +1,13 @@
 import { and, eq } from 'drizzle-orm';
 import { storeMessages, type StoreRow, stores } from '../db/schema.ts';
-import { findKnown } from '../purchases/load.ts';
-import { type StoreFact, thingsOf } from '../purchases/rules/facts.ts';
-import { groupFacts, takeFacts } from '../purchases/take.ts';
+import { takeFacts } from '../purchases/take.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { openApi, StoreApiError } from './api-access.ts';
+import { beginningOf, ofConnected } from './connected.ts';
 import type { ApiAccess, StoreApi } from './provider/provider.ts';
 import { PROVIDERS } from './provider/providers.ts';
 import { unsealFor } from './secrets.ts';
@@ -19,8 +18,6 @@ import { storeCtx } from './store-ctx.ts';
 
 /** What a provider lists may be late, and clocks may differ. */
 const OVERLAP_MS = 2 * HOUR_MS;
-/** A new store begins with what was sold a day before. */
-const FIRST_MS = DAY_MS;
 
 const save = async (env: Env, store: StoreRow, fields: Partial<StoreRow>): Promise<void> => {
   await storeCtx(env, store).db.update(stores).set(fields).where(eq(stores.id, store.id));
@@ -34,18 +31,6 @@ const claim = async (env: Env, store: StoreRow, nowMs: number): Promise<boolean>
     .where(and(eq(stores.id, store.id), eq(stores.checkAt, store.checkAt ?? 0)))
     .returning({ id: stores.id });
   return claimed.length > 0;
-};
-
-/** What was sold long before the store was connected makes no purchase, whatever becomes of it. */
-const ofConnected = async (env: Env, store: StoreRow, facts: StoreFact[]): Promise<StoreFact[]> => {
-  const buyers = facts.filter(({ kind }) => kind === 'buyer');
-  const groups = groupFacts(facts.filter(({ kind }) => kind !== 'buyer'));
-  const things = [...new Set(groups.flat().flatMap(thingsOf))];
-  const known = await findKnown(storeCtx(env, store), store.id, [], things);
-  const firstMs = store.createdAt - FIRST_MS;
-  const isNew = (fact: StoreFact) => fact.kind === 'paid' && (fact.atMs ?? firstMs) >= firstMs;
-  const isKnown = (fact: StoreFact) => thingsOf(fact).some((thing) => known.things.has(thing));
-  return [...groups.filter((group) => group.some(isNew) || group.some(isKnown)).flat(), ...buyers];
 };
 
 /** What has to be asked further is asked as for a notification, and again until it is answered. */
@@ -79,9 +64,9 @@ const takePage = async (env: Env, store: StoreRow, api: StoreApi, access: ApiAcc
   const isFirst = store.checkCursor === null;
   if (isFirst) await connect(env, store, api, access);
   const checkUntil = isFirst ? nowMs : (store.checkUntil ?? nowMs);
-  const sinceMs = store.checkedThrough === 0 ? store.createdAt - FIRST_MS : store.checkedThrough - OVERLAP_MS;
+  const sinceMs = store.checkedThrough === 0 ? beginningOf(store) : store.checkedThrough - OVERLAP_MS;
   const page = await api.listRecent(access, sinceMs, store.checkCursor);
-  const facts = page.reachesBack ? await ofConnected(env, store, page.facts) : page.facts;
+  const facts = page.reachesBack ? await ofConnected(storeCtx(env, store), store, page.facts) : page.facts;
   if (!(await takeFacts(storeCtx(env, store), store, facts, null))) {
     // The same page again, of which less is new then.
     await save(env, store, { checkAt: nowMs, checkUntil });

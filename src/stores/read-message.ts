@@ -7,6 +7,7 @@ import { unseal } from '../shared/crypto/sealing.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
 import { openApi, StoreApiError } from './api-access.ts';
+import { ofConnected } from './connected.ts';
 import type { StoreReading } from './provider/provider.ts';
 import { PROVIDERS } from './provider/providers.ts';
 
@@ -51,7 +52,7 @@ const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: str
   for (const ask of asks.slice(0, MAX_ASKS)) {
     let facts;
     try {
-      facts = await api.ask(access, ask.replace(/^\?/, ''));
+      facts = await ofConnected(ctx, store, await api.ask(access, ask.replace(/^\?/, '')));
     } catch (error) {
       const isOfProvider = error instanceof StoreApiError;
       if (!isOfProvider) logError('store_ask_failed', error, { account_id: row.accountId });
@@ -86,8 +87,9 @@ export const readMessage = async (
     await save(ctx, row.id, { readAt: null, problem });
     return true;
   }
-  if (!(await takeFacts(ctx, store, reading.facts, row.id))) return false;
-  const { asks = [] } = reading;
+  const { asks = [], reachesBack } = reading;
+  const facts = reachesBack ? await ofConnected(ctx, store, reading.facts) : reading.facts;
+  if (!(await takeFacts(ctx, store, facts, row.id))) return false;
   if (asks.length === 0) {
     await save(ctx, row.id, { readAt: null, asks, problem: null });
     return true;
