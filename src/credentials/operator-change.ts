@@ -85,8 +85,14 @@ const carryOut = async (ctx: PublicCtx, { tokenHash, accountId, email }: Pending
 /** The most changes in a run. The next run continues. */
 const MAX_CHANGES = 50;
 
+/** What has waited until the account's address is proved. */
+type ReleaseWaiting = (env: Env, accountId: string) => Promise<void>;
+
 /** Carries out what is due. The scheduled work runs every hour. */
-export const carryOutOperatorChanges = async ({ env, db }: DatabaseCtx): Promise<void> => {
+export const carryOutOperatorChanges = async (
+  { env, db }: DatabaseCtx,
+  releaseWaiting: ReleaseWaiting,
+): Promise<void> => {
   const due = await db
     .select()
     .from(userTokens)
@@ -99,6 +105,7 @@ export const carryOutOperatorChanges = async ({ env, db }: DatabaseCtx): Promise
   for (const pending of due) {
     try {
       await carryOut(ctx, pending);
+      await releaseWaiting(env, pending.accountId);
     } catch (error) {
       logError('email_not_changed', error, { account_id: pending.accountId });
     }

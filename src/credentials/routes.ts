@@ -88,7 +88,9 @@ export const credentialRoutes = new Hono<AppEnv>()
     async (c) => {
       const reset = resetPassword(publicCtx(c), c.req.valid('json'), clientOf(c), endSquatted);
       const answer = await completed(c, reset);
+      // Two-factor authentication ends with the first proof, so a challenge proves nothing new.
       if ('challenge' in answer) throw twoFactorRequired(answer);
+      c.executionCtx.waitUntil(releaseMails(c.env, answer.account.id));
       setSignInCookies(c, answer);
       return c.json(toSignedIn(answer), 200);
     },

@@ -115,12 +115,12 @@ export const releaseMails = async (env: Env, accountId: string): Promise<void> =
   const dueAt = Date.now();
   const isWaiting = and(gt(purchaseMails.dueAt, dueAt), eq(purchaseMails.problem, 'account_not_verified'));
   try {
-    await databaseOf(env, accountId)
+    const { meta } = await databaseOf(env, accountId)
       .update(purchaseMails)
       .set({ dueAt, problem: null })
       .where(and(eq(purchaseMails.accountId, accountId), isWaiting));
+    if (meta.changes > 0) await hintWork(env, accountId);
   } catch (error) {
     logError('purchase_mails_not_released', error, { account_id: accountId });
   }
-  await hintWork(env, accountId);
 };

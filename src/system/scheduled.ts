@@ -7,6 +7,7 @@ import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
 import { carryOutOperatorChanges } from '../credentials/operator-change.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import type { DatabaseCtx } from '../db/ctx.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseUnverified } from '../erasure/unverified.ts';
 import { wakeErasures } from '../erasure/wake.ts';
@@ -16,12 +17,16 @@ import { finishEmailChanges } from '../self-service/change-email.ts';
 import { logError } from '../shared/text/log.ts';
 import { hintStores } from '../stores/scheduled/hint.ts';
 import { pruneMessages } from '../stores/scheduled/prune.ts';
+import { releaseMails } from '../stores/work.ts';
 import { copyDueUsers } from '../users/copy.ts';
+
+/** The operator vouches for an address, so the emails that waited for a proved one can be sent. */
+const changeAddresses = (ctx: DatabaseCtx) => carryOutOperatorChanges(ctx, releaseMails);
 
 /** Erasures go first, because the others can use up the queries that D1 allows in a run. */
 const WORK = [
   copyDueUsers,
-  carryOutOperatorChanges,
+  changeAddresses,
   eraseUnverified,
   wakeErasures,
   sendHeldNotices,

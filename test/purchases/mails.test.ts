@@ -1,16 +1,23 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
-import { type Json, outcomeOf } from '../support/client.ts';
+import { type Customer, type Json, outcomeOf } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { runHourlyWork } from '../support/erasing.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan } from '../support/gate.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
-import { verifyAddress } from '../support/sign-in.ts';
+import { asOperator, withOperatorToken } from '../support/operator.ts';
+import { asVisitor, verifyAddress } from '../support/sign-in.ts';
 
 const mailOf = async (shop: Shop, q: string) => {
   const [{ id }] = (await shop.purchases(`?q=${q}`)) as [{ id: string }];
   return (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.mails;
 };
+
+const tokenOf = ({ text }: { text: string }) => /#token=(\w+)/.exec(text)?.[1];
 
 /** A seller who may write to buyers. */
 const openVerified = async () => {
@@ -42,20 +49,52 @@ test('an account without a proved address writes to nobody, and what is due wait
   expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'account_not_verified' }]);
 });
 
-test('what has waited for a proved address is due once the seller has proved it', async () => {
-  keepMails();
-  const shop = await openShop();
-  await shop.offer('pro', { grant: 'perpetual' });
-  await shop.notify(paid('1'));
-  await workOnStores(env, shop.ada.accountId);
-  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'account_not_verified' }]);
-  await shop.ada.asSession('POST', '/api/resend-verification');
-  const [, token] = /#token=(\w+)/.exec((await lastMailTo(shop.ada.email)).text) ?? [];
-  expect(outcomeOf(await shop.ada.asSession('POST', '/api/verify-email', { token }))).toBe('200 ok');
-  await expect.poll(async () => (await mailOf(shop, '1'))[0].problem).toBeNull();
-  await workOnStores(env, shop.ada.accountId);
-  expect(mailsTo('grace@example.com')).toHaveLength(1);
-});
+const ROADS: Record<string, (ada: Customer) => Promise<unknown>> = {
+  'the link of its email': async (ada) => {
+    await ada.asSession('POST', '/api/resend-verification');
+    const token = tokenOf(await lastMailTo(ada.email));
+    expect(outcomeOf(await ada.asSession('POST', '/api/verify-email', { token }))).toBe('200 ok');
+  },
+  'a reset of the password': async (ada) => {
+    await asVisitor('/api/forgot-password', { email: ada.email });
+    const token = tokenOf(await lastMailTo(ada.email));
+    const answer = await asVisitor('/api/reset-password', { token, password: 'a new horse battery' });
+    expect(outcomeOf(answer)).toBe('200 ok');
+  },
+  'the operator’s change': async (ada) => {
+    const body = { email: `new-${ada.email}` };
+    const path = `/operator/accounts/${ada.accountId}/change-email`;
+    expect(outcomeOf(await asOperator('POST', path, body))).toBe('200 ok');
+    vi.advanceTimersByTime(48 * HOUR_MS - 60_000);
+    // The email isn't due within the next hour.
+    await workOnStores(env, ada.accountId);
+    vi.advanceTimersByTime(60_000);
+    await runHourlyWork();
+  },
+};
+
+test.for(Object.entries(ROADS))(
+  'what has waited for a proved address is due once it is proved by %s',
+  async ([, prove]) => {
+    useFakeClock();
+    onTestFinished(withOperatorToken());
+    keepMails();
+    const shop = await openShop();
+    await shop.offer('pro', { grant: 'perpetual' });
+    await shop.notify(paid('1'));
+    const problem = () =>
+      accountsD1
+        .prepare('SELECT problem FROM purchase_mails WHERE account_id = ?')
+        .bind(shop.ada.accountId)
+        .first('problem');
+    await workOnStores(env, shop.ada.accountId);
+    expect(await problem()).toBe('account_not_verified');
+    await prove(shop.ada);
+    await expect.poll(problem).toBeNull();
+    await workOnStores(env, shop.ada.accountId);
+    expect(mailsTo('grace@example.com')).toHaveLength(1);
+  },
+);
 
 test('a key that is sent again goes to the address that its license has by now', async () => {
   keepMails();
