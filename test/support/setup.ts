@@ -2,6 +2,7 @@ import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { emptyStorage } from './empty-storage.ts';
 import { keepMails } from './mails.ts';
+import { parkAlarms } from './parked-alarms.ts';
 import { resetModules } from './reset-modules.ts';
 import { loseStoreHints } from './store-hints.ts';
 
@@ -16,6 +17,7 @@ declare global {
 
 // Runs before each file. Files share the runtime, but neither modules nor storage.
 resetModules();
+await parkAlarms();
 await emptyStorage();
 keepMails();
 loseStoreHints();
