@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import {
   offers,
@@ -28,6 +28,17 @@ const withoutPerson = (text: string, scrub: (value: object) => object): string =
   return JSON.stringify({ ...scrub(nobody), email: '' });
 };
 
+/** Whether a fact's number of the order has the address of its purchase. */
+const namesAddress = sql`instr(lower(fact ->> '$.number'),
+  (SELECT lower(customer_email) FROM purchases WHERE id = purchase_facts.purchase_id))`;
+
+/** What the store has told of its customer, whose address may be an earlier one, unless a purchase of somebody else needs it. */
+const isTheirBuyer = (theirs: SQLWrapper, isTheirs: SQL | undefined) => sql`
+  (store_id, name) IN (SELECT store_id, buyer_ref || ' buyer' FROM purchases WHERE ${isTheirs} AND buyer_ref IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM purchases AS other WHERE other.store_id = purchase_facts.store_id
+    AND other.buyer_ref = substr(purchase_facts.name, 1, length(purchase_facts.name) - length(' buyer'))
+    AND other.id NOT IN ${theirs})`;
+
 /** Marks the customer's purchases. */
 const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<void> => {
   const isTheirs = and(eq(purchases.accountId, accountId), areTheirs);
@@ -46,11 +57,25 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
       ),
     db
       .update(purchaseFacts)
-      .set({ fact: sql`json_remove(fact, '$.buyer')`, isErased: true })
+      .set({ fact: sql`json_set(json_remove(fact, '$.name'), '$.email', '')`, isErased: true })
+      .where(isTheirBuyer(theirs, isTheirs)),
+    db
+      .update(purchaseFacts)
+      .set({
+        fact: sql`json_remove(fact, '$.buyer', iif(${namesAddress}, '$.number', '$.buyer'))`,
+        isErased: true,
+      })
       .where(sql`${purchaseFacts.purchaseId} IN ${theirs}`),
     db
       .update(purchases)
-      .set({ customerEmail: null, customerName: null, buyerRef: null, isErased: true, version })
+      .set({
+        customerEmail: null,
+        customerName: null,
+        buyerRef: null,
+        orderNumber: sql`iif(instr(lower(order_number), lower(customer_email)), NULL, order_number)`,
+        isErased: true,
+        version,
+      })
       .where(isTheirs),
     // Nobody knows whom a body is about that was not taken into a purchase.
     db
@@ -168,7 +193,7 @@ export const erasePurchasesOf = async (
   licenseIds: string[],
   spend: SpendQueries,
 ): Promise<void> => {
-  spend(5);
+  spend(6);
   const bought = sql`SELECT purchase_id FROM purchase_licenses
     WHERE account_id = ${ctx.accountId} AND license_id ${inJson(licenseIds)}`;
   const isShared = sql`EXISTS (
@@ -180,7 +205,7 @@ export const erasePurchasesOf = async (
 
 /** Erases the customer from purchases, and what is kept of their messages. */
 export const erasePurchases = async (ctx: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
-  spend(7);
+  spend(8);
   await markPurchases(ctx, sql`lower(customer_email) = ${person.email}`);
   await scrubFacts(ctx, person, spend);
   spend(3);
