@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
+import { jsonValues } from '../db/json-rows.ts';
 import { auditLog } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.ts';
@@ -104,6 +105,23 @@ export const auditAsRead = (
     ...toRow(ctx, action, target, details),
     accountId: sql<string>`iif(${isAsRead}, ${ctx.accountId}, NULL)`,
   });
+
+/** The same for several rows, by their ids. In `isAsRead`, `value` has the row's `target` and what else is needed. */
+export const auditAllAsRead = (
+  ctx: Ctx,
+  rows: { target: string }[],
+  isAsRead: SQL,
+  action: AuditAction,
+  details: AuditDetails,
+) => {
+  const entry = selectRow(auditLog, {
+    ...toRow(ctx, action, null, details),
+    ...jsonValues('id', 'target'),
+    accountId: sql`iif(${isAsRead}, ${ctx.accountId}, NULL)`,
+  });
+  const entries = rows.map((row) => ({ ...row, id: newId('aud') }));
+  return ctx.db.insert(auditLog).select(sql`${entry} FROM json_each(${JSON.stringify(entries)})`);
+};
 
 /** Each attempt of some changes in parallel lets one of them through at least. */
 const ATTEMPTS = 10;

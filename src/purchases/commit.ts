@@ -221,9 +221,7 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settle
   const isHeld = (slot: number, number: number) =>
     held.some((one) => one.slot === slot && one.number === number);
   const made = newLicenses(decision, isHeld, around.terms, nowMs);
-  const updates = held.map((one) =>
-    updateHeld(ctx, one, around.licenses.get(one.licenseId), decision, nowMs),
-  );
+  const updates = updateHeld(ctx, row.id, held, around.licenses, decision, nowMs);
   const inserts = insertLicenses(ctx, made, nowMs);
   const events = eventsOf({ ...wanted, decision }, made);
   const statements: Statement[] = [
@@ -231,16 +229,12 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settle
     ...merge(ctx, wanted),
     writeRow(ctx, { ...wanted, decision }),
     ...writeFacts(ctx, wanted),
-    ...updates.flatMap((update) => update.statements),
+    ...updates.statements,
     ...inserts.statements,
     ...insertHeld(ctx, row.id, made),
     ...writeMail(ctx, { ...wanted, decision }, made),
   ];
-  const changes: FeedChange[] = [
-    ...updates.flatMap((update) => update.changes),
-    ...inserts.changes,
-    ...events.map(eventChange),
-  ];
+  const changes: FeedChange[] = [...updates.changes, ...inserts.changes, ...events.map(eventChange)];
   const [first, ...more] = changes;
   const [start, ...rest] = statements;
   if (first && start)

@@ -1,13 +1,16 @@
-import { and, eq, exists, sql } from 'drizzle-orm';
-import { auditAsRead } from '../audit/audit.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { auditAllAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { licenses, type LicenseRow, type PurchaseLicenseRow, purchaseLicenses } from '../db/schema.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
 import { changeEvent, type ChangedColumns, recordChange } from '../licenses/history.ts';
 import type { AuditAction } from '../shared/rules/audit.ts';
 import { UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
+import { inJson } from './load.ts';
 import { changeLicense } from './rules/change-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
+
+// Makes the licenses of a purchase what it wants. Most of them change alike, so there are as few statements for many as for one.
 
 const REASONS: Partial<Record<PurchaseDecision['status'], string>> = {
   disputed: 'Payment disputed',
@@ -27,47 +30,108 @@ const addressOf = (license: LicenseRow, { email, name }: PurchaseDecision): Chan
     ? { customerEmail: email, ...(name !== null && { customerName: name }) }
     : {};
 
-/** Statements that make a license of the purchase what it wants. They fail if the license is no longer as it was read. */
-export const updateHeld = (
-  ctx: Ctx,
+type Noted = Pick<PurchaseLicenseRow, 'wanted' | 'offer' | 'setStatus' | 'returnsTo'>;
+
+interface Update {
+  license: LicenseRow;
+  fields: ChangedColumns;
+  updatedAt: number;
+  /** What the purchase has done to it then. Null if it is that already. */
+  noted: Noted | null;
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+const updateOf = (
   held: PurchaseLicenseRow,
   license: LicenseRow | undefined,
   decision: PurchaseDecision,
   nowMs: number,
-): { statements: Statement[]; changes: FeedChange[] } => {
+): Update[] => {
   const slot = decision.slots.find((one) => one.slot === held.slot);
-  if (!slot || !license) return { statements: [], changes: [] };
+  if (!slot || !license) return [];
+  const { offer } = slot;
   const wanted = held.number < slot.count ? slot.wanted : slot.rest;
-  const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, slot.offer.terms);
-  const fields: ChangedColumns = { ...changed, ...addressOf(license, decision) };
-  const noted = JSON.stringify([wanted, slot.offer, setStatus, returnsTo]);
-  const isNoted = noted === JSON.stringify([held.wanted, held.offer, held.setStatus, held.returnsTo]);
-  const note = ctx.db
-    .update(purchaseLicenses)
-    .set({ wanted, offer: slot.offer, setStatus, returnsTo })
-    .where(and(eq(purchaseLicenses.accountId, ctx.accountId), eq(purchaseLicenses.licenseId, license.id)));
-  if (Object.keys(fields).length === 0) return { statements: isNoted ? [] : [note], changes: [] };
-  const updatedAt = Math.max(nowMs, license.updatedAt + 1);
-  const isLicense = and(eq(licenses.accountId, ctx.accountId), eq(licenses.id, license.id));
-  const isAsRead = and(isLicense, eq(licenses.updatedAt, license.updatedAt));
-  const found = exists(
+  const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, offer.terms);
+  const before: Noted = {
+    wanted: held.wanted,
+    offer: held.offer,
+    setStatus: held.setStatus,
+    returnsTo: held.returnsTo,
+  };
+  const noted: Noted = { wanted, offer, setStatus, returnsTo };
+  return [
+    {
+      license,
+      fields: { ...changed, ...addressOf(license, decision) },
+      updatedAt: Math.max(nowMs, license.updatedAt + 1),
+      noted: same(noted, before) ? null : noted,
+    },
+  ];
+};
+
+const idsOf = (updates: Update[]) => updates.map(({ license }) => license.id);
+
+const groups = (updates: Update[], key: (update: Update) => unknown): [Update, ...Update[]][] => {
+  const found = Map.groupBy(updates, (update) => JSON.stringify(key(update)));
+  return [...found.values()] as [Update, ...Update[]][];
+};
+
+/** Sets the same fields of licenses. Fails if one of them is no longer as it was read. */
+const change = (
+  ctx: Ctx,
+  updates: [Update, ...Update[]],
+  purchaseId: string,
+  reason: string | undefined,
+): Statement[] => {
+  const [{ fields, updatedAt }] = updates;
+  const areTheirs = and(eq(licenses.accountId, ctx.accountId), sql`${licenses.id} ${inJson(idsOf(updates))}`);
+  const isAsRead = sql`EXISTS (SELECT 1 FROM licenses AS held WHERE held.account_id = ${ctx.accountId}
+    AND held.id = value ->> 'target' AND held.updated_at = value ->> 'readAt')`;
+  const targets = updates.map(({ license }) => ({ target: license.id, readAt: license.updatedAt }));
+  return [
+    auditAllAsRead(ctx, targets, isAsRead, actionOf(fields), { purchase: purchaseId }),
+    recordChange(ctx, fields, updatedAt, areTheirs, fields.status === undefined ? undefined : reason),
     ctx.db
-      .select({ one: sql`1` })
-      .from(licenses)
-      .where(isAsRead),
-  );
-  const reason = fields.status === undefined ? undefined : REASONS[decision.status];
-  const event = changeEvent(license, fields, updatedAt, reason);
+      .update(licenses)
+      .set({ ...fields, updatedAt })
+      .where(areTheirs),
+  ];
+};
+
+/** Statements that make the licenses of a purchase what it wants. They fail if one is no longer as it was read. */
+export const updateHeld = (
+  ctx: Ctx,
+  purchaseId: string,
+  held: PurchaseLicenseRow[],
+  known: ReadonlyMap<string, LicenseRow>,
+  decision: PurchaseDecision,
+  nowMs: number,
+): { statements: Statement[]; changes: FeedChange[] } => {
+  const reason = REASONS[decision.status];
+  const updates = held.flatMap((one) => updateOf(one, known.get(one.licenseId), decision, nowMs));
+  const changed = updates.filter(({ fields }) => Object.keys(fields).length > 0);
+  const noted = updates.filter((update) => update.noted !== null);
   return {
     statements: [
-      auditAsRead(ctx, found, actionOf(fields), license.id, { purchase: held.purchaseId }),
-      recordChange(ctx, fields, updatedAt, isLicense, reason),
-      ctx.db
-        .update(licenses)
-        .set({ ...fields, updatedAt })
-        .where(isLicense),
-      note,
+      ...groups(changed, ({ fields, updatedAt }) => [fields, updatedAt]).flatMap((group) =>
+        change(ctx, group, purchaseId, reason),
+      ),
+      ...groups(noted, (update) => update.noted).map((group) =>
+        ctx.db
+          .update(purchaseLicenses)
+          .set({ ...group[0].noted })
+          .where(
+            and(
+              eq(purchaseLicenses.accountId, ctx.accountId),
+              sql`${purchaseLicenses.licenseId} ${inJson(idsOf(group))}`,
+            ),
+          ),
+      ),
     ],
-    changes: [{ kind: 'license', ref: license.id }, ...(event ? [eventChange(event)] : [])],
+    changes: changed.flatMap(({ license, fields, updatedAt }) => {
+      const event = changeEvent(license, fields, updatedAt, fields.status === undefined ? undefined : reason);
+      return [{ kind: 'license' as const, ref: license.id }, ...(event ? [eventChange(event)] : [])];
+    }),
   };
 };
