@@ -135,8 +135,9 @@ test('of WooCommerce, a switch changes the license once it is paid, and is no se
 });
 
 test('of WooCommerce, a switch to a year is for a year, as the API tells', async () => {
-  const yearly = wooSub({ product: 52, nextPayment: '2028-01-20T12:00:00' });
   const paid = wooOrder(wooSwitch);
+  const { body, topic } = wooSub({ product: 52, nextPayment: '2028-01-20T12:00:00' });
+  const yearly = { body: { ...body, line_items: paid.body.line_items }, topic };
   const { access } = openApi('https://ck_a:cs_b@shop.example.com', {
     '/wp-json/wc/v3/subscriptions/900': yearly.body,
     '/wp-json/wc/v3/orders/730': paid.body,
@@ -147,6 +148,27 @@ test('of WooCommerce, a switch to a year is for a year, as the API tells', async
   const asked = await woocommerce.api!.ask!(access, 'early/900/730');
   expect(sold(woocommerce, [wooOrder({}), wooSub({}), paid, yearly], WOO_PLANS, asked)).toEqual([
     'team ×3 to 2028-01-20',
+  ]);
+});
+
+test('of WooCommerce, a switch of one of several products replaces that one, as the API tells', async () => {
+  const { line_items: items } = woo.order({ id: 1, status: 'completed', product: 40 });
+  const withMore = ({ body, topic }: ReturnType<typeof wooOrder>) => ({
+    body: { ...body, line_items: [...items, ...body.line_items] },
+    topic,
+  });
+  const paid = wooOrder(wooSwitch);
+  const { access } = openApi('https://ck_a:cs_b@shop.example.com', {
+    '/wp-json/wc/v3/subscriptions/900': {
+      ...wooSwitched.body,
+      line_items: [...items, ...paid.body.line_items],
+    },
+    '/wp-json/wc/v3/orders/730': paid.body,
+  });
+  const asked = await woocommerce.api!.ask!(access, 'early/900/730');
+  const first = [withMore(wooOrder({})), wooSub({})];
+  expect(sold(woocommerce, [...first, paid], { ...WOO_PLANS, 40: 'addon' }, asked)).toEqual([
+    'addon ×1 to 2027-02-10, team ×3 to 2027-02-10',
   ]);
 });
 

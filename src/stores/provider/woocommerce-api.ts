@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as z from 'zod';
 import { tellAll } from './parts.ts';
 import type { ApiAccess, StoreApi } from './provider.ts';
-import { nextPayment, toEarlyRenewal, toWooFacts } from './woocommerce-facts.ts';
+import { toEarlyRenewal, toWooFacts } from './woocommerce-facts.ts';
 
 const PAGE = 50;
 
@@ -62,10 +62,8 @@ export const woocommerceApi: StoreApi = {
 
   ask: async (access, ask) => {
     const [, subscription = '', order = ''] = ask.split('/').map(encodeURIComponent);
-    const { next_payment_date_gmt: untilMs } = nextPayment.parse(
-      await get(access, `subscriptions/${subscription}`),
-    );
-    return untilMs === undefined ? [] : toEarlyRenewal(await get(access, `orders/${order}`), untilMs);
+    const owner = await get(access, `subscriptions/${subscription}`);
+    return toEarlyRenewal(await get(access, `orders/${order}`), owner);
   },
 
   storeLink: (access) => Promise.resolve(`${partsOf(access.key)?.origin ?? ''}/my-account/`),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Buyer, StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import type { Buyer, PurchaseLine, StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import { addMonths, DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import {
   buyerOf,
@@ -29,13 +29,21 @@ const common = {
   date_modified_gmt: optionalTime,
 };
 
+const items = z
+  .array(z.object({ product_id: optionalId, variation_id: optionalId, quantity: z.number().nullish() }))
+  .max(500);
+
+const linesOf = (sold: z.output<typeof items>): PurchaseLine[] =>
+  sold.map((item) => ({
+    refs: [item.variation_id, item.product_id].filter((ref) => ref !== undefined),
+    quantity: Math.max(1, item.quantity ?? 1),
+  }));
+
 const order = z.object({
   ...common,
   number: optionalId,
   currency: z.string().max(10).nullish(),
-  line_items: z
-    .array(z.object({ product_id: optionalId, variation_id: optionalId, quantity: z.number().nullish() }))
-    .max(500),
+  line_items: items,
   total: decimal,
   date_paid_gmt: optionalTime,
   refunds: z
@@ -109,10 +117,7 @@ const orderFacts = (data: unknown): StoreTold => {
     ...(owner !== undefined && { with: [`subscription/${owner}` as Thing] }),
     ...said({ atMs, number: sent.number }),
     ...customerOf(sent),
-    lines: sent.line_items.map((item) => ({
-      refs: [item.variation_id, item.product_id].filter((ref) => ref !== undefined),
-      quantity: Math.max(1, item.quantity ?? 1),
-    })),
+    lines: linesOf(sent.line_items),
   };
   const isPaid = PAID.has(sent.status) || (TAKEN_BACK.has(sent.status) && paidMs !== undefined);
   if (!isPaid) return { facts: [{ kind: 'ordered', ...details, version }] };
@@ -141,16 +146,20 @@ const orderFacts = (data: unknown): StoreTold => {
   };
 };
 
+const renewed = z.object({ next_payment_date_gmt: optionalTime, line_items: items.nullish() });
+
 /**
- * Until when an order that was paid early, or for a switch, pays: its subscription has been moved to the end of that period. The
- * earliest answer counts, since the subscription goes on.
+ * What an order that was paid early, or for a switch, pays: all that its subscription has now, to the end of the period to which it
+ * was moved. The earliest answer counts, since the subscription goes on.
  */
-export const toEarlyRenewal = (data: unknown, untilMs: number): StoreFact[] =>
-  orderFacts(data).facts.map((fact) =>
-    fact.kind === 'paid'
-      ? { ...fact, covers: { untilMs }, version: Number.MAX_SAFE_INTEGER - (fact.version ?? 0) }
-      : fact,
+export const toEarlyRenewal = (data: unknown, owner: unknown): StoreFact[] => {
+  const { next_payment_date_gmt: untilMs, line_items: sold } = renewed.parse(owner);
+  if (untilMs === undefined) return [];
+  const now = { covers: { untilMs }, ...(sold && { lines: linesOf(sold) }) };
+  return orderFacts(data).facts.map((fact) =>
+    fact.kind === 'paid' ? { ...fact, ...now, version: Number.MAX_SAFE_INTEGER - (fact.version ?? 0) } : fact,
   );
+};
 
 const MONTHS: Record<string, number> = { month: 1, year: 12 };
 const DAYS: Record<string, number> = { day: 1, week: 7 };
@@ -208,5 +217,3 @@ export const toWooFacts = (topic: string, data: unknown): StoreTold => {
     return { ...orderFacts(data), ...(topic !== 'order.created' && { reachesBack: true }) };
   return topic.startsWith('subscription.') ? subscriptionFacts(data) : { facts: [] };
 };
-
-export const nextPayment = z.object({ next_payment_date_gmt: optionalTime });
