@@ -13,6 +13,7 @@ interface Line {
   amount: number;
   from: string;
   to: string;
+  product?: string;
   /** What was left of it is given back. */
   isCredit?: boolean;
 }
@@ -20,21 +21,23 @@ interface Line {
 const paid = (id: string, day: string, reason: string, lines: Line[]) => {
   const sent = invoice({ id, createdAt: `${day}T12:00:00Z`, endsAt: `${day}T12:00:00Z`, reason });
   const [whole] = sent.lines.data;
-  const data = lines.map(({ price, amount, from, to, isCredit = false }, i) => ({
-    ...whole!,
-    id: `il_${id}_${i}`,
-    amount,
-    period: { start: seconds(from), end: seconds(to) },
-    pricing: { type: 'price_details', price_details: { price, product: price.replace('price', 'prod') } },
-    parent: {
-      subscription_item_details: {
-        proration: isCredit,
-        proration_details: {
-          credited_items: isCredit ? { invoice: 'in_1', invoice_line_items: ['il_1'] } : null,
+  const data = lines.map(
+    ({ price, product = price.replace('price', 'prod'), amount, from, to, isCredit = false }, i) => ({
+      ...whole!,
+      id: `il_${id}_${i}`,
+      amount,
+      period: { start: seconds(from), end: seconds(to) },
+      pricing: { type: 'price_details', price_details: { price, product } },
+      parent: {
+        subscription_item_details: {
+          proration: isCredit,
+          proration_details: {
+            credited_items: isCredit ? { invoice: 'in_1', invoice_line_items: ['il_1'] } : null,
+          },
         },
       },
-    },
-  }));
+    }),
+  );
   const amount_paid = Math.max(
     0,
     data.reduce((sum, { amount }) => sum + amount, 0),
@@ -98,4 +101,15 @@ test('a change from a year to a month has the new plan at once, and its payment 
   ]);
   expect(sold(stripe, [year, month], PLANS)).toEqual(['team ×1 to 2028-01-10']);
   expect(sold(stripe, [month], PLANS)).toEqual(['team ×1 to 2027-02-20']);
+});
+
+test('a new price of the same product goes on with the license, and a free one of it doesn’t', () => {
+  const first = pro('in_1', '2027-01-10', '2027-02-10');
+  const renewed = (price: string, amount: number) =>
+    paid('in_2', '2027-02-10', 'subscription_cycle', [
+      { price, product: 'prod_pro', amount, from: '2027-02-10', to: '2027-03-10' },
+    ]);
+  expect(sold(stripe, [first, renewed('price_pro_2027', 1_200)], PLANS)).toEqual(['pro ×1 to 2027-03-10']);
+  expect(sold(stripe, [first, renewed('price_free', 0)], PLANS)).toEqual(['pro ×1 to 2027-02-10, no_offer']);
+  expect(sold(stripe, [first, renewed('price_pro', 0)], PLANS)).toEqual(['pro ×1 to 2027-03-10']);
 });

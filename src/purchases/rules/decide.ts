@@ -59,22 +59,26 @@ const assignedOffer = (product: string, payments: Payment[]): SoldOffer => ({
   mail: true,
 });
 
-/** Whether two lines are of the same thing. Another price of a product is another thing. */
-const isSame = (a: string[], b: string[]): boolean =>
-  a[0] !== undefined && b[0] !== undefined && (a.includes(b[0]) || b.includes(a[0]));
+/**
+ * Whether an earlier line was for the same thing as the last one, which a store may sell at a new price by now. What costs nothing
+ * is the same only if its price is.
+ */
+const isSame = (earlier: string[], last: string[], isFree: boolean): boolean =>
+  isFree ? earlier.includes(last[0] ?? '') : last.some((ref) => earlier.includes(ref));
 
 /**
  * Returns the offer for what was paid last, by any id that it has had. Refunded payments count only if no other payment is left, so
  * that refunding a change of plan undoes the change. A change to what no offer is for is as unmapped as its sale would be.
  */
 const offerOf = ({ refs, slot, paid }: Slot, payments: Payment[], books: PurchaseBooks): SoldOffer | null => {
-  const live = paid.filter(({ payment }) => payment.isLive).map(({ line }) => line.refs);
-  const all = [...live.toReversed(), ...refs].filter(({ length }) => length > 0);
+  const live = paid.filter(({ payment }) => payment.isLive);
+  const isFree = (live.at(-1) ?? paid.at(-1))?.payment.amount === 0;
+  const all = [...live.map(({ line }) => line.refs).toReversed(), ...refs].filter(({ length }) => length > 0);
   const last = all[0] ?? [];
   const first = paid[0]?.line.refs ?? last;
   // What was ordered may have other ids than what was paid, such as that of a payment link.
-  const ordered = isSame(first, last) ? (refs.at(-1) ?? []) : [];
-  const ids = [...all.filter((list) => isSame(list, last)).flat(), ...ordered];
+  const ordered = isSame(first, last, isFree) ? (refs.at(-1) ?? []) : [];
+  const ids = [...all.filter((list) => isSame(list, last, isFree)).flat(), ...ordered];
   const named = ids.find((ref) => books.offers.has(ref));
   const offer = named === undefined ? undefined : books.offers.get(named);
   if (offer) return offer;
