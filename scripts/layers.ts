@@ -50,7 +50,7 @@ const CLIENT: Layer[] = [
 const OBJECTS: Layer[] = [
   {
     files: 'gate/home',
-    only: ['gate/moving', 'gate/object', 'gate/feed', 'gate/rules', 'erasure', 'db', 'shared'],
+    only: ['gate/moving', 'gate/object', 'gate/feed', 'gate/rules', 'databases', 'erasure', 'db', 'shared'],
   },
   { files: 'gate/branch', only: ['gate/object', 'gate/rules', 'db', 'shared'] },
   { files: 'gate/moving', only: ['gate/feed', 'gate/rules', 'db', 'shared'] },
@@ -64,6 +64,7 @@ export const FEATURES = [
   'operators',
   'dashboard',
   'transfer',
+  'databases',
   'erasure',
   'billing',
   'self-service',

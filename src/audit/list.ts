@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
+import { type AccountDatabase, type FirstDatabase, firstDatabase, isInFirst } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { auditLog } from '../db/schema.ts';
 import { toPage } from '../shared/schemas/lists.ts';
@@ -46,8 +46,10 @@ const readEntries = async (db: AccountDatabase | FirstDatabase, accountId: strin
 
 /** Returns a page of the account's entries, newest first, from both databases that have some. */
 export const listAuditLog = async ({ env, db, accountId }: Ctx, query: Query) => {
-  const databases = new Set<AccountDatabase | FirstDatabase>([db, firstDatabase(env)]);
-  const found = await Promise.all([...databases].map((from) => readEntries(from, accountId, query)));
+  const others = (await isInFirst(env, accountId)) ? [] : [db];
+  const found = await Promise.all(
+    [firstDatabase(env), ...others].map((from) => readEntries(from, accountId, query)),
+  );
   const lastId =
     found
       .map((entries) => entries.lastId)

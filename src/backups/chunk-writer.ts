@@ -1,8 +1,8 @@
+import type { Table } from '../db/tables.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
 import { type Bucket, writeSealed } from './bucket.ts';
 import { type StoredValue, type BackupLine, tally } from './lines.ts';
 import { chunkName, chunkOwner, type Running } from './state.ts';
-import type { Table } from './tables.ts';
 
 /** What a step holds in memory. D1 takes a line of rows as one value, of at most 2 MB. */
 const CHUNK_LENGTH = 4_000_000;

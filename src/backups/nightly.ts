@@ -1,5 +1,7 @@
+import { isAnyMoving } from '../databases/fences.ts';
 import { accountDatabases } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
+import { AppError } from '../shared/app-error.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { idTimeMs } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
@@ -26,7 +28,14 @@ export interface BackupHint {
 export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> => {
   const record = running(bucket);
   const begun = begin(env);
-  if (await record.write(begun, null)) return begun;
+  if (await record.write(begun, null)) {
+    // Written before: a move that begins finds it.
+    if (!(await isAnyMoving(env))) return begun;
+    await record.remove();
+    throw new AppError('invalid_transition', {
+      message: 'An account is moving to another database. Begin the backup again in some minutes.',
+    });
+  }
   return (await record.read())?.value ?? begun;
 };
 
@@ -66,7 +75,7 @@ export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => 
   if (found) await giveUp(bucket, found);
   const lastId = (await listIds(bucket)).at(-1);
   if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
-  if (await isRestoring(bucket)) return;
+  if ((await isRestoring(bucket)) || (await isAnyMoving(env))) return;
   const { id } = await startBackup(env, bucket);
   await sendHint(env, id).catch((error: unknown) => logError('hint_not_sent', error, { backup_id: id }));
   await prune(bucket);

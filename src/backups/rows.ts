@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { NamedDatabase } from '../db/client.ts';
+import { insertQuery, pageQuery, type Table, TABLES } from '../db/tables.ts';
 import type { StoredValue, RowsLine } from './lines.ts';
-import { insertQuery, pageQuery, type Table, TABLES } from './tables.ts';
 
 /** Reads the rows after a key. `last` is the key of the last one if there may be more. */
 export const readPage = async (

@@ -1,6 +1,7 @@
 import { asc, gt } from 'drizzle-orm';
 import { accountDatabases, databaseOf } from '../db/client.ts';
 import { accounts } from '../db/schema.ts';
+import { TABLES } from '../db/tables.ts';
 import { readBackup } from '../operators/backup.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { isoTime } from '../shared/rules/dates.ts';
@@ -10,7 +11,6 @@ import { type ChunkWriter, openChunkWriter } from './chunk-writer.ts';
 import { readLines, type Tally, tally } from './lines.ts';
 import { readPage } from './rows.ts';
 import { chunkName, chunkOwner, running, type Running, writeSummary } from './state.ts';
-import { TABLES } from './tables.ts';
 
 // One step of a backup: it goes on where the last one stopped, and writes down where it stops. A step that dies is made again:
 // what it has written is no part of the backup.

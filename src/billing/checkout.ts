@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { accountDatabases, databaseOf } from '../db/client.ts';
+import { accountDatabases, databaseOf, placeOf } from '../db/client.ts';
 import { type PaymentRow, payments } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { idPattern } from '../shared/text/ids.ts';
@@ -18,7 +18,11 @@ const PAYMENT_ID = idPattern('pay');
 export const findCheckout = async (env: Env, paymentId: string): Promise<PaymentRow> => {
   if (!PAYMENT_ID.test(paymentId)) throw new AppError('not_found');
   const found = await Promise.all(
-    accountDatabases(env).map(({ db }) => db.select().from(payments).where(eq(payments.id, paymentId))),
+    accountDatabases(env).map(async ({ binding, db }) => {
+      const [payment] = await db.select().from(payments).where(eq(payments.id, paymentId));
+      // While an account moves, its rows are in two databases.
+      return payment && (await placeOf(env, payment.accountId)).binding === binding ? [payment] : [];
+    }),
   );
   const [payment] = found.flat();
   if (!payment) throw new AppError('not_found');

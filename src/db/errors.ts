@@ -28,3 +28,6 @@ export const isRejected = (error: unknown): boolean => {
   }
   return false;
 };
+
+/** Whether a write was refused because its account moves to another database, or has moved. Then it changed nothing. */
+export const isFenced = (error: unknown): boolean => violatesNotNull(error, 'moved_accounts.id');

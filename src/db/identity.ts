@@ -1,22 +1,21 @@
-import type { DatabaseEntry } from '../shared/config/databases.ts';
 import { findMistake, type Found, type DatabasePlace } from '../shared/config/places.ts';
 import { firstIdAt, newId } from '../shared/text/ids.ts';
 import { logLine } from '../shared/text/log.ts';
+import type { Bound } from './places.ts';
 
 // Compares what the databases remember with DATABASES: once in each isolate, before its first query.
-
-/** A database with its binding, past the check. */
-export interface Bound extends DatabaseEntry {
-  d1: D1Database;
-}
 
 /** After a mistake was found, the databases are looked at again so much later. */
 const RETRY_MS = 10_000;
 
+/** The place of the others doesn't follow from their id. */
+const IS_NATIVE = `id > '' AND id NOT IN (SELECT id FROM moved_accounts)`;
+
 const READ = `SELECT
   (SELECT json_object('serviceId', service_id, 'binding', binding, 'places', json(places))
    FROM database_identity WHERE only = 1) AS identity,
-  (SELECT min(id) FROM accounts) AS firstId, (SELECT max(id) FROM accounts) AS lastId,
+  (SELECT id FROM accounts WHERE ${IS_NATIVE} ORDER BY id LIMIT 1) AS firstId,
+  (SELECT id FROM accounts WHERE ${IS_NATIVE} ORDER BY id DESC LIMIT 1) AS lastId,
   (SELECT min(account_id) FROM users) AS firstUser`;
 
 const WRITE = `INSERT INTO database_identity (only, service_id, binding, places) VALUES (1, ?, ?, ?)
@@ -84,54 +83,9 @@ const startCheck = (databases: readonly Bound[]): Check => {
 };
 
 /** Returns null if the databases are those that `text` means, the value of DATABASES. Otherwise waits until that is known. */
-const untilChecked = (text: string, databases: readonly Bound[]): Promise<void> | null => {
+export const untilChecked = (text: string, databases: readonly Bound[]): Promise<void> | null => {
   let known = checks.get(text);
   if (known?.isPassed) return null;
   if (!known || Date.now() >= known.retryAtMs) checks.set(text, (known = startCheck(databases)));
   return known.result;
-};
-
-type Guard = () => Promise<void> | null;
-
-/** The part of a statement that drizzle uses. */
-class GuardedStatement {
-  readonly #guard: Guard;
-  readonly inner: D1PreparedStatement;
-
-  constructor(guard: Guard, inner: D1PreparedStatement) {
-    this.#guard = guard;
-    this.inner = inner;
-  }
-
-  bind(...values: unknown[]) {
-    return new GuardedStatement(this.#guard, this.inner.bind(...values));
-  }
-
-  async run() {
-    await this.#guard();
-    return this.inner.run();
-  }
-
-  async all() {
-    await this.#guard();
-    return this.inner.all();
-  }
-
-  async raw() {
-    await this.#guard();
-    return this.inner.raw();
-  }
-}
-
-/** Returns the database as drizzle uses it. No query reaches it before the check, nor after one that has failed. */
-export const guarded = (text: string, databases: readonly Bound[], d1: D1Database): D1Database => {
-  const guard = () => untilChecked(text, databases);
-  const database = {
-    prepare: (query: string) => new GuardedStatement(guard, d1.prepare(query)),
-    batch: async (statements: GuardedStatement[]) => {
-      await guard();
-      return d1.batch(statements.map(({ inner }) => inner));
-    },
-  };
-  return database as unknown as D1Database;
 };

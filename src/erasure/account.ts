@@ -3,6 +3,7 @@ import { findLiveSubscription } from '../billing/billing.ts';
 import { cancelSubscription } from '../billing/cancel-subscription.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { forgetPlace } from '../db/room.ts';
 import { accounts, users } from '../db/schema.ts';
 import { accountErased } from '../mail/account-templates.ts';
 import { sendMail } from '../mail/send.ts';
@@ -98,6 +99,7 @@ export const eraseRows = async (
   return true;
 };
 
-export const deleteAccount = async ({ db, accountId }: Ctx): Promise<void> => {
+export const deleteAccount = async ({ env, db, accountId }: Ctx): Promise<void> => {
   await db.delete(accounts).where(eq(accounts.id, accountId));
+  await forgetPlace(env, accountId);
 };

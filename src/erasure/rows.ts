@@ -36,16 +36,17 @@ const deleteSome = (db: Database, { table, accountId: column, primaryKey }: Owne
 };
 
 /**
- * Deletes the account's rows, but not the account. `spend` gets the number of queries before each step, and returns false to
+ * Deletes the account's rows, but not the account, nor those of tables that are kept. `spend` gets the number of queries before each step, and returns false to
  * end this early. Returns whether all rows are gone.
  */
 export const deleteRows = async (
   db: Database,
   accountId: string,
   spend: (queries: number) => boolean,
+  isKept: (table: string) => boolean = () => false,
 ): Promise<boolean> => {
   for (const tables of PHASES) {
-    for (let left = tables; left.length > 0;) {
+    for (let left = tables.filter(({ table }) => !isKept(getTableConfig(table).name)); left.length > 0;) {
       if (!spend(left.length)) return false;
       const [first, ...others] = left.map((table) => deleteSome(db, table, accountId));
       if (!first) break;

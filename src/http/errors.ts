@@ -1,6 +1,6 @@
 import type { Context, ErrorHandler } from 'hono';
 import * as z from 'zod';
-import { isDatabaseError } from '../db/errors.ts';
+import { isDatabaseError, isFenced } from '../db/errors.ts';
 import { AppError, type ErrorCode } from '../shared/app-error.ts';
 import { ConfigError } from '../shared/config/settings.ts';
 import { describeError } from '../shared/text/log.ts';
@@ -94,9 +94,17 @@ const isGateOutage = (error: Error): boolean => {
   return retryable === true || overloaded === true || durableObjectReset === true;
 };
 
+/** A move refuses changes for some seconds, and for minutes if the account is large. */
+const MOVING_RETRY_SECONDS = 10;
+
 /** Maps an unexpected error to a generic AppError. The original becomes the cause, which is only logged. */
 const toAppError = (error: Error): AppError => {
   if (error instanceof AppError) return error;
+  if (isFenced(error))
+    return new AppError('unavailable', {
+      message: 'The account is moving to another database. Try again in some seconds.',
+      headers: { 'Retry-After': String(MOVING_RETRY_SECONDS) },
+    });
   const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);
   return new AppError(unavailable ? 'unavailable' : 'internal_error', { cause: error });
 };

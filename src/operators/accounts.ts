@@ -1,9 +1,9 @@
-import { and, desc, eq, exists, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import { audit, auditIf } from '../audit/audit.ts';
 import { type LimitedAccount, toAccountOf } from '../db/account.ts';
-import { accountDatabases } from '../db/client.ts';
+import { accountDatabases, type NamedDatabase, placeOf } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { accounts, licenseTotals } from '../db/schema.ts';
+import { accounts, licenseTotals, movedAccounts } from '../db/schema.ts';
 import { storedBytes } from '../db/storage.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
@@ -16,26 +16,51 @@ export interface FoundAccount {
   licenses: number;
   /** How many bytes it stores. */
   bytes: number;
+  /** The binding of its database, and of the one that it moves to. */
+  database: string;
+  movingTo: string | null;
 }
 
 const findAccounts = async (
-  { env, db }: Pick<Ctx, 'env' | 'db'>,
+  env: Env,
+  { db, binding }: Pick<NamedDatabase, 'db' | 'binding'>,
   condition: SQL | undefined,
   limit: number,
   order: SQL = desc(accounts.id),
-) => {
+): Promise<FoundAccount[]> => {
+  const isLeaving = and(eq(movedAccounts.id, accounts.id), eq(movedAccounts.state, 'leaving'));
   const rows = await db
-    .select({ account: accounts, licenses: licenseTotals.licenses, bytes: storedBytes })
+    .select({
+      account: accounts,
+      licenses: licenseTotals.licenses,
+      bytes: storedBytes,
+      movingTo: movedAccounts.other,
+    })
     .from(accounts)
     .leftJoin(licenseTotals, eq(licenseTotals.accountId, accounts.id))
+    .leftJoin(movedAccounts, isLeaving)
     .where(condition)
     .orderBy(order)
     .limit(limit);
-  return rows.map(({ account, licenses, bytes }) => ({
+  return rows.map(({ account, licenses, bytes, movingTo }) => ({
     account: toAccountOf(env, account),
     licenses: licenses ?? 0,
     bytes,
+    database: binding,
+    movingTo,
   }));
+};
+
+/** Leaves out accounts whose rows are in the database because they move, but which are in another one. */
+const isHere = async (env: Env, { binding, db }: NamedDatabase): Promise<SQL | undefined> => {
+  if (accountDatabases(env).length === 1) return undefined;
+  const onTheWay = await db
+    .select({ id: movedAccounts.id })
+    .from(movedAccounts)
+    .where(sql`${movedAccounts.state} IN ('leaving', 'arriving')`);
+  const elsewhere: string[] = [];
+  for (const { id } of onTheWay) if ((await placeOf(env, id)).binding !== binding) elsewhere.push(id);
+  return notInArray(accounts.id, elsewhere);
 };
 
 const matches = (q: string) => {
@@ -44,18 +69,21 @@ const matches = (q: string) => {
   return or(eq(accounts.id, q), contains(accounts.email), contains(accounts.name));
 };
 
-/** Returns accounts by id, or by a part of the email address or name, newest first. Later databases have newer accounts. */
+const findInAll = async (env: Env, condition: SQL | undefined, limit: number, order?: SQL) => {
+  const found = accountDatabases(env).map(async (database) =>
+    findAccounts(env, database, and(condition, await isHere(env, database)), limit, order),
+  );
+  return (await Promise.all(found)).flat();
+};
+
+/** Returns accounts by id, or by a part of the email address or name, newest first. */
 export const searchAccounts = async (
   env: Env,
   { q, limit, cursor }: PageInput & { q?: string | undefined },
 ): Promise<FoundAccount[]> => {
-  const found: FoundAccount[] = [];
-  for (const { db } of accountDatabases(env).toReversed()) {
-    const condition = and(q ? matches(q) : undefined, cursor ? lt(accounts.id, cursor) : undefined);
-    found.push(...(await findAccounts({ env, db }, condition, limit + 1 - found.length)));
-    if (found.length > limit) break;
-  }
-  return found;
+  const condition = and(q ? matches(q) : undefined, cursor ? lt(accounts.id, cursor) : undefined);
+  const found = await findInAll(env, condition, limit + 1);
+  return found.toSorted((a, b) => (a.account.id < b.account.id ? 1 : -1)).slice(0, limit + 1);
 };
 
 /** Returns the accounts that store the most, of those that match. */
@@ -63,20 +91,15 @@ export const largestAccounts = async (
   env: Env,
   { q, limit }: { q?: string | undefined; limit: number },
 ): Promise<FoundAccount[]> => {
-  const condition = q ? matches(q) : undefined;
-  const found = await Promise.all(
-    accountDatabases(env).map(({ db }) => findAccounts({ env, db }, condition, limit, desc(storedBytes))),
-  );
-  return found
-    .flat()
-    .toSorted((a, b) => b.bytes - a.bytes)
-    .slice(0, limit);
+  const found = await findInAll(env, q ? matches(q) : undefined, limit, desc(storedBytes));
+  return found.toSorted((a, b) => b.bytes - a.bytes).slice(0, limit);
 };
 
 const isOwn = ({ accountId }: Ctx) => eq(accounts.id, accountId);
 
 export const getAccount = async (ctx: Ctx): Promise<FoundAccount> => {
-  const [found] = await findAccounts(ctx, isOwn(ctx), 1);
+  const { binding } = await placeOf(ctx.env, ctx.accountId);
+  const [found] = await findAccounts(ctx.env, { db: ctx.db, binding }, isOwn(ctx), 1);
   if (!found) throw new AppError('not_found', { message: 'Account Not Found' });
   return found;
 };

@@ -24,6 +24,7 @@ import {
   setSuspended,
 } from './accounts.ts';
 import { readBackup } from './backup.ts';
+import { cancelMove, moveDatabase, readMove } from './databases.ts';
 import { invite, listInvitations, revokeInvitation } from './invitations.ts';
 import { renderMetrics } from './metrics.ts';
 import { reseal } from './reseal.ts';
@@ -36,6 +37,7 @@ import {
   invitationParam,
   invitationsQuery,
   inviteInput,
+  moveDatabaseInput,
   resealInput,
   restoreQuery,
   toAccountPage,
@@ -117,6 +119,11 @@ export const operatorRoutes = new Hono<AppEnv>()
     const found = await grantPlan(operatorCtx(c), plan, untilMs);
     return c.json(toOperatorAccount(found), 200);
   })
+  .get('/accounts/:id/database', takes({}), async (c) => c.json(await readMove(operatorCtx(c)), 200))
+  .post('/accounts/:id/database', takes({ body: moveDatabaseInput }), async (c) =>
+    c.json(await moveDatabase(operatorCtx(c), c.req.valid('json').database), 202),
+  )
+  .delete('/accounts/:id/database', takes({}), async (c) => c.json(await cancelMove(operatorCtx(c)), 202))
   .get('/accounts/:id/orphans', takes({}), async (c) => {
     const ctx = operatorCtx(c);
     await getAccount(ctx);

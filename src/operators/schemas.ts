@@ -47,6 +47,11 @@ export const grantInput = z
     message: 'must be absent for the plan free, which ends the grant',
   });
 
+export const moveDatabaseInput = z.strictObject({
+  /** The binding of the database, as in `DATABASES`. */
+  database: z.string().regex(/^\w{1,64}$/, 'must be the name of a D1 binding'),
+});
+
 const MAX_INVITATION_DAYS = 30;
 
 export const inviteInput = z.strictObject({
@@ -81,6 +86,8 @@ export const toOperatorAccount = ({
   licenses,
   bytes,
   usage,
+  database,
+  movingTo,
 }: FoundAccount & { usage?: FoundUsage | null }) => ({
   id: account.id,
   email: account.email,
@@ -90,6 +97,8 @@ export const toOperatorAccount = ({
   granted_until: isoTimeOrNull(account.grantedUntil),
   suspended_at: isoTimeOrNull(account.suspendedAt),
   home_region: account.homeRegion,
+  database,
+  moving_to: movingTo,
   licenses,
   storage: { used: bytes, limit: storageLimit(account, Date.now()) },
   created_at: isoTime(account.createdAt),

@@ -2,9 +2,10 @@ import { eq } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
 import { toAccountOf } from '../db/account.ts';
-import { type AccountDatabase, databaseOf } from '../db/client.ts';
+import { type AccountDatabase, databaseOf, placeOf } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
 import { isRejected, violatesNotNull, violatesUnique } from '../db/errors.ts';
+import { findRoom, forgetPlace, settleIn } from '../db/room.ts';
 import { type AccountRow, accounts, licenseTotals, sessions, users } from '../db/schema.ts';
 import { regionOf } from '../gate/worker/nearest.ts';
 import { hasMail } from '../mail/deliver.ts';
@@ -14,7 +15,7 @@ import { gateOf, outboxOf } from '../shared/objects/address.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import type { Location, Region } from '../shared/rules/regions.ts';
 import { newId } from '../shared/text/ids.ts';
-import { logError } from '../shared/text/log.ts';
+import { logError, logLine } from '../shared/text/log.ts';
 import type { Client } from '../users/client.ts';
 import { admitRegistration, deleteInvitation, unlessUsed } from '../users/invitations.ts';
 import { browserTokenOf, rememberBrowser } from '../users/known-browsers.ts';
@@ -45,6 +46,18 @@ const noteUser = async (db: AccountDatabase, accountId: string): Promise<void> =
   } catch (error) {
     logError('user_not_noted', error, { account_id: accountId });
   }
+};
+
+/** Finds a database that has room for the account. Returns whether it isn't that of the account's id. */
+const findPlaceFor = async (env: Env, accountId: string): Promise<boolean> => {
+  const room = await findRoom(env, accountId);
+  if (!room) {
+    logLine('error', { event: 'databases_closed' });
+    throw new AppError('unavailable', { message: 'The service has no room for new accounts at the moment.' });
+  }
+  if (room.binding === (await placeOf(env, accountId)).binding) return false;
+  await settleIn(env, accountId, room);
+  return true;
 };
 
 /**
@@ -82,6 +95,7 @@ export const createAccount = async (
   };
   const { session, row } = newSession(ctx, account.id, nowMs, client?.userAgent);
   const browserToken = browserTokenOf(ctx, client?.browserToken ?? null);
+  const isGuest = await findPlaceFor(env, account.id);
   const db = databaseOf(env, account.id);
   await db.batch([
     db.insert(accounts).values(account),
@@ -108,6 +122,7 @@ export const createAccount = async (
         db.delete(licenseTotals).where(eq(licenseTotals.accountId, account.id)),
         db.delete(accounts).where(eq(accounts.id, account.id)),
       ]);
+      if (isGuest) await forgetPlace(env, account.id);
     }
     if (violatesNotNull(error, 'users.password_hash')) throw new AppError('invalid_token');
     const isTaken = violatesUnique(error, 'users.email') || violatesNotNull(error, 'users.email');

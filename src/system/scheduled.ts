@@ -6,6 +6,7 @@ import { checkDue } from '../billing/scheduled/check.ts';
 import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
 import { carryOutOperatorChanges } from '../credentials/operator-change.ts';
+import { isMoving } from '../databases/fences.ts';
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
@@ -44,8 +45,20 @@ const WORK = [
   backUpNightly,
 ];
 
+/** While an account moves, its rows are in two databases, whose work waits. */
+const isResting = async (env: Env, database: NamedDatabase): Promise<boolean> => {
+  try {
+    return accountDatabases(env).length > 1 && (await isMoving(database));
+  } catch (error) {
+    logError('scheduled_work_failed', error, { database: database.binding, work: isMoving.name });
+    return false;
+  }
+};
+
 /** A failure is only logged, because the next run continues. */
-const runWork = async (env: Env, { binding, db }: NamedDatabase): Promise<void> => {
+const runWork = async (env: Env, database: NamedDatabase): Promise<void> => {
+  const { binding, db } = database;
+  if (await isResting(env, database)) return;
   for (const work of WORK) {
     try {
       await work({ env, db });

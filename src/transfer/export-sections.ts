@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { getProfile } from '../accounts/profile.ts';
 import { toAuditEntry } from '../audit/schemas.ts';
-import { firstDatabase } from '../db/client.ts';
+import { firstDatabase, isInFirst } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import {
   apiKeys,
@@ -125,10 +125,12 @@ const table = <Table extends SQLiteTable & { accountId: SQLiteColumn }, Row exte
     toLines,
   );
 
-const auditLines = (databaseOfSection: (ctx: Ctx) => Parameters<typeof readRows>[0] | null) =>
+type Source = Parameters<typeof readRows>[0] | null;
+
+const auditLines = (databaseOfSection: (ctx: Ctx) => Source | Promise<Source>) =>
   inPages(
     async (ctx, after): Promise<AuditRow[]> => {
-      const db = databaseOfSection(ctx);
+      const db = await databaseOfSection(ctx);
       return db ? readRows(db, ctx.accountId, { table: auditLog, key: [auditLog.id] }, after) : [];
     },
     ({ id }) => [id],
@@ -198,7 +200,7 @@ export const SECTIONS = {
   ),
   // The first database has the entries about signing in, and the account's own database all others.
   sign_in_audit: auditLines(({ env }) => firstDatabase(env)),
-  audit: auditLines(({ env, db }) => (db === (firstDatabase(env) as unknown) ? null : db)),
+  audit: auditLines(async ({ env, db, accountId }) => ((await isInFirst(env, accountId)) ? null : db)),
 } satisfies Record<string, Section>;
 
 export type SectionName = keyof typeof SECTIONS;

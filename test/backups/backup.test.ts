@@ -1,8 +1,8 @@
 import { env, exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
-import { LEFT_OUT, TABLES } from '../../src/backups/tables.ts';
 import { accountDatabases } from '../../src/db/client.ts';
+import { LEFT_OUT, TABLES } from '../../src/db/tables.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';

@@ -47,6 +47,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     regionStatistics: 1,
     keysLastUsedMs: 1,
     startMove: 2,
+    moveDatabase: 1,
     backup: 1,
     movingTo: 0,
     receive: 1,

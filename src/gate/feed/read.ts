@@ -93,6 +93,8 @@ export interface FeedRead {
   continues: boolean;
   /** Where the read began. */
   after: number;
+  /** As in `FeedPosition`. */
+  movedAt?: number | undefined;
   /** The position after this read, or null if there was nothing to read. */
   position: FeedPosition | null;
   rows: Rows;
@@ -100,7 +102,10 @@ export interface FeedRead {
   more: boolean;
 }
 
-export const toFeedRead = (results: FeedResults, { appliedSeq, appliedAt }: FeedPosition): FeedRead => {
+export const toFeedRead = (
+  results: FeedResults,
+  { appliedSeq, appliedAt, movedAt }: FeedPosition,
+): FeedRead => {
   const [appliedRows, , entries, [account], keys, licenseRows, productRows, gone, events] = results;
   const last = entries.at(-1);
   const isRead = ({ seq }: { seq: number }) => seq <= (last?.seq ?? 0);
@@ -109,6 +114,7 @@ export const toFeedRead = (results: FeedResults, { appliedSeq, appliedAt }: Feed
   return {
     continues: appliedAt === null || appliedRows.length === 1,
     after: appliedSeq,
+    movedAt,
     position: last ? { appliedSeq: last.seq, appliedAt: last.at } : null,
     rows: {
       account,

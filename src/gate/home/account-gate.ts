@@ -21,6 +21,7 @@ import type { LicenseSearch, MachinePosition, SellingActor } from '../rules/seat
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
+import type { DatabaseMoveRequest } from './database-moving.ts';
 import { ERASED, type Erasing, openErasing } from './erasing.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';
@@ -218,6 +219,11 @@ export class AccountGate extends DurableObject<Env> {
 
   movingTo(): Region | null {
     return this.#moving.movingTo();
+  }
+
+  /** Begins, cancels, or reads the move of the account's rows to another D1 database. */
+  moveDatabase(request: DatabaseMoveRequest) {
+    return this.#home.databaseMoving.ask(request);
   }
 
   receive(part: Part): void {

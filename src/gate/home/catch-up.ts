@@ -1,4 +1,4 @@
-import { databaseOf } from '../../db/client.ts';
+import { gateDatabaseOf } from '../../db/client.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
@@ -13,6 +13,7 @@ import type { Orphans, Rows } from '../rules/rows.ts';
 import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
+import type { DatabaseMoveState } from './database-move.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 
@@ -53,9 +54,10 @@ export const openCatchUp = (
   usage: HomeUsage,
   branches: HomeBranches,
   admission: Pick<AdmissionControl, 'heldRefusal'>,
+  databaseMove: Pick<DatabaseMoveState, 'hasNoFeed'>,
 ) => {
   // Opened on use, because a verify needs no database.
-  const db = () => databaseOf(env, accountId);
+  const db = () => gateDatabaseOf(env, accountId);
   let pageDueMs: number | null = null;
   /** How far a load has come before its first license. It is not stored: after a restart, keys and products are read again. */
   let lists: ListPosition | null = null;
@@ -87,8 +89,11 @@ export const openCatchUp = (
   };
 
   /** Applies a read, as part of the current transaction. Returns whether the feed has to be read again. */
-  const apply = ({ continues, after, position, rows, events, more }: FeedRead): boolean => {
-    const { appliedSeq } = copy.progress();
+  const apply = (read: FeedRead): boolean => {
+    const { continues, after, position, rows, events, more } = read;
+    const { appliedSeq, movedAt } = copy.progress();
+    // Read in the database that the account has left.
+    if (read.movedAt !== movedAt) return true;
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {
@@ -135,7 +140,7 @@ export const openCatchUp = (
 
   /** Applies the whole feed, and loads the next page of an incomplete copy. */
   const pull = coalesce(async () => {
-    for (let readsAgain = true; readsAgain;) {
+    for (let readsAgain = !databaseMove.hasNoFeed(); readsAgain;) {
       const read = await readFeed(db(), accountId, copy.progress());
       readsAgain = journal.change(() => apply(read));
     }
@@ -147,13 +152,14 @@ export const openCatchUp = (
   alarm.add({
     failure: 'gate_alarm_failed',
     dueMs: (nowMs) => {
-      const dueMs = announced.dueMs(nowMs);
+      // Without a feed, no change can be found.
+      const dueMs = databaseMove.hasNoFeed() ? null : announced.dueMs(nowMs);
       return copy.progress().complete ? dueMs : Math.min(dueMs ?? Infinity, pageDueMs ?? nowMs);
     },
     run: async (nowMs) => {
       if (announced.isEmpty() && copy.progress().complete) return;
       await pull();
-      journal.change(() => announced.dropUncommitted(nowMs));
+      if (!databaseMove.hasNoFeed()) journal.change(() => announced.dropUncommitted(nowMs));
     },
   });
   alarm.add({

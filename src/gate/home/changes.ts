@@ -80,8 +80,8 @@ export const openChanges = (
       }
       // From here on, the alarm finds the change if its request dies.
       await journal.commit();
-      const { appliedSeq, appliedAt } = copy.progress();
-      return { refused: null, position: { appliedSeq, appliedAt } };
+      const { appliedSeq, appliedAt, movedAt } = copy.progress();
+      return { refused: null, position: { appliedSeq, appliedAt, movedAt } };
     },
 
     apply: async (token: string, read: FeedRead): Promise<void> => {

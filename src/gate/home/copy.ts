@@ -237,6 +237,9 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
       if (known.complete) startReload(isExact);
     },
 
+    /** The account has moved to another database, whose feed has begun here: everything before is applied. */
+    continueAt: (position: FeedPosition) => advance(position),
+
     /** D1 was restored to an earlier time: reads its feed from the start and loads the copy again. */
     restart: () => {
       advance({ appliedSeq: 0, appliedAt: null });

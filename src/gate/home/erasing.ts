@@ -34,6 +34,8 @@ const MAX_MS = 5_000;
 const DRAIN_MS = 5_000;
 /** A change whose outcome isn't known may be a sign-in that keeps the account. It is known after 90 seconds at the latest. */
 const CHANGE_MS = 5_000;
+/** Nothing can be erased while the account moves to another database, which takes minutes. */
+const MOVE_MS = 60_000;
 /** Longer than a request that was under way can still write, such as the notification of a payment. */
 const SETTLE_MS = 5 * 60_000;
 
@@ -52,7 +54,7 @@ export const openErasing = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,
   place: StoredPlace,
   moving: Moving,
-  home: () => Pick<Home, 'isChanging' | 'hasBranches'>,
+  home: () => Pick<Home, 'isChanging' | 'hasBranches' | 'isMovingDatabase'>,
 ) => {
   const { kv } = ctx.storage;
   let progress = kv.get<Progress>(ERASURE) ?? null;
@@ -122,6 +124,8 @@ export const openErasing = (
   };
 
   const eraseWhatIsDue = async (began: Progress): Promise<void> => {
+    // The account moves to another database.
+    if (home().isMovingDatabase()) return save({ ...began, dueMs: Date.now() + MOVE_MS });
     const { reason, laterMs } = await findEnd(accountCtx());
     if (reason) return endAccount(began, reason);
     if (await eraseSome(accountCtx())) return;

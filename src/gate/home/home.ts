@@ -11,6 +11,8 @@ import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
+import { openDatabaseMove } from './database-move.ts';
+import { openDatabaseMoving } from './database-moving.ts';
 import { addMachinePruning } from './kept-machines.ts';
 import { openSearches, openTransfers } from './paces.ts';
 import { openSeats } from './seats.ts';
@@ -30,11 +32,12 @@ const INTERVAL_MS = 60_000;
 const addStorageReport = (
   { env, accountId, journal, alarm }: ObjectContext,
   { copy, machineTotals }: Pick<HomeStore, 'copy' | 'machineTotals'>,
+  isClosed: () => boolean,
 ) => {
   let nextMs = 0;
 
   const isDue = () => {
-    if (copy.loadPosition() !== null) return false;
+    if (copy.loadPosition() !== null || isClosed()) return false;
     const reported = copy.reportedBytes();
     if (reported === null) return machineTotals.hasAny();
     return Math.abs(machineTotals.bytes() - reported) > Math.max(STEP_BYTES, reported * STEP_PART);
@@ -65,7 +68,8 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   const usage = openHomeUsage(store);
   const branches = openHomeBranches(object, store, usage, relay, place);
   const admission = openAdmission(copy, branches.homeShare);
-  const catchUp = openCatchUp(object, store, usage, branches, admission);
+  const databaseMove = openDatabaseMove(ctx.storage.kv, journal);
+  const catchUp = openCatchUp(object, store, usage, branches, admission, databaseMove);
   const changes = openChanges(object, store, usage, branches, catchUp, relay);
   const seats = openSeats(object, store, branches);
   const answerCall = openAnswerCall(copy, ledger, usage, relay);
@@ -77,7 +81,14 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
 
   const transfers = openTransfers(ctx.storage.kv, journal, copy, ensureAccount);
   addMachinePruning(object, store);
-  addStorageReport(object, store);
+  addStorageReport(object, store, databaseMove.isClosed);
+
+  const databaseMoving = openDatabaseMoving(object, {
+    state: databaseMove,
+    pull: catchUp.pull,
+    setPosition: copy.continueAt,
+    isLeaving: () => place.now().state !== 'home' || place.movingTo() !== null,
+  });
 
   const reportState = openStateReport({
     kv: ctx.storage.kv,
@@ -89,12 +100,14 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
   alarm.add({
     failure: 'gate_alarm_failed',
     dueMs: () => null,
-    run: () =>
-      reportState({
+    run: async () => {
+      if (databaseMove.isClosed()) return;
+      await reportState({
         ...USUAL,
         loading: copy.loadPosition() === null ? 0 : 1,
         orphans: copy.orphans.total(),
-      }),
+      });
+    },
     isLast: true,
   });
 
@@ -111,7 +124,9 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
 
     orphans: catchUp.orphans,
     ensureAccount,
-    isLoading: () => copy.loadPosition() !== null,
+    isLoading: () => copy.loadPosition() !== null || databaseMove.now() !== null,
+    isMovingDatabase: () => databaseMove.now() !== null,
+    databaseMoving,
     /** Whether a change may be under way whose outcome isn't known yet. */
     isChanging: () => !store.announced.isEmpty(),
     hasBranches: () => store.branches.facts.openings > 0,

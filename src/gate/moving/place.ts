@@ -24,7 +24,7 @@ export interface Part {
 /** What a move needs of the home that it opens. */
 export interface MovingHome {
   homeRegion: () => Promise<Region | null>;
-  /** Whether the copy of D1 is being loaded, in which home replaces whole tables. */
+  /** Whether the copy of D1 is being loaded, in which home replaces whole tables, or the account moves to another database. */
   isLoading: () => boolean;
   /** Applies the feed. */
   pull: () => Promise<void>;

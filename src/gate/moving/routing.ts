@@ -100,6 +100,7 @@ export const REPEATABLE = [
   'regionStatistics',
   'keysLastUsedMs',
   'startMove',
+  'moveDatabase',
   'backup',
   'movingTo',
   'receive',

@@ -79,6 +79,8 @@ export interface FeedPosition {
   appliedSeq: number;
   /** Null until a row has been applied. */
   appliedAt: number | null;
+  /** When the account moved to its present database, whose rows have other numbers. Absent if it never moved. */
+  movedAt?: number | undefined;
 }
 
 /** What admission needs of a copy, home's or a branch's. */

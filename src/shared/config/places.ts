@@ -17,8 +17,10 @@ export interface Found {
   sizeBytes: number;
 }
 
+/** A database of this size takes no new accounts, so that those that it has can grow. */
+export const CLOSED_BYTES = 8_000_000_000;
 /** D1 refuses to write to a database of 10 GB. */
-const NEARLY_FULL_BYTES = 9_000_000_000;
+export const NEARLY_FULL_BYTES = 9_000_000_000;
 
 const gigabytes = (bytes: number) => (bytes / 1_000_000_000).toFixed(1);
 

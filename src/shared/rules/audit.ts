@@ -45,6 +45,7 @@ export const AUDIT_ACTIONS = [
   'account.recover',
   'account.list_orphans',
   'account.drop_orphans',
+  'account.move_database',
   'api_key.create',
   'api_key.reveal',
   'api_key.rotate',

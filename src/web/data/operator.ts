@@ -67,6 +67,11 @@ export const operatorActions = (token: string) => {
         call(account.plan.$post({ ...byId(id), json }, init(token))),
       meta,
     }),
+    moveDatabase: (id: string) => ({
+      mutationFn: (database: string) =>
+        call(account.database.$post({ ...byId(id), json: { database } }, init(token))),
+      meta,
+    }),
     changeEmail: (id: string) => ({
       mutationFn: (email: string) =>
         call(account['change-email'].$post({ ...byId(id), json: { email } }, init(token))),

@@ -3,6 +3,7 @@ import { CliError } from '../failure.ts';
 import { openOperator } from '../operator.ts';
 import { type ListedAccount, accounts, fieldsOf } from './operator-accounts.ts';
 import { backup, restore } from './operator-backup.ts';
+import { moveDatabase } from './operator-database.ts';
 import { invitations, invite, uninvite } from './operator-invitations.ts';
 import { backupCommands } from './operator-service.ts';
 
@@ -173,6 +174,7 @@ export const operatorCommands = [
   resetTwoFactor,
   changeEmail,
   plan,
+  moveDatabase,
   invite,
   invitations,
   uninvite,

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { Ban, CircleCheck, Ellipsis, Gift, Mail, ShieldOff } from 'lucide-react';
+import { Ban, CircleCheck, Database, Ellipsis, Gift, Mail, ShieldOff } from 'lucide-react';
 import { useState } from 'react';
 import { OWN_PLAN } from '../../../shared/rules/plans.ts';
 import type { OperatorAccount, OperatorActions } from '../../data/operator.ts';
@@ -59,7 +59,29 @@ const EmailForm = ({ account, actions, onClose }: Props & { onClose: () => void 
   );
 };
 
-type Open = 'suspend' | 'reinstate' | 'grant' | 'email' | 'two-factor';
+const DatabaseForm = ({ account, actions, onClose }: Props & { onClose: () => void }) => {
+  const move = useMutation({
+    ...actions.moveDatabase(account.id),
+    onSuccess: ({ move: begun }) =>
+      showToast(begun ? `The account moves to ${begun.to}` : 'The account is there already'),
+  });
+  return (
+    <Form write={move} onSend={({ database = '' }) => move.mutate(database.trim(), { onSuccess: onClose })}>
+      <TextField
+        label="Database"
+        name="database"
+        hint={`A name in DATABASES. The account is in ${account.database}.`}
+        autoComplete="off"
+        required
+      />
+      <FormActions onCancel={onClose} isBusy={move.isPending}>
+        Move account
+      </FormActions>
+    </Form>
+  );
+};
+
+type Open = 'suspend' | 'reinstate' | 'grant' | 'email' | 'two-factor' | 'database';
 
 /** What the operator can do with an account. */
 export const AccountMenu = ({ account, actions }: Props) => {
@@ -86,6 +108,9 @@ export const AccountMenu = ({ account, actions }: Props) => {
         </MenuItem>
         <MenuItem icon={<ShieldOff aria-hidden />} onSelect={() => setOpen('two-factor')}>
           Reset two-factor…
+        </MenuItem>
+        <MenuItem icon={<Database aria-hidden />} onSelect={() => setOpen('database')}>
+          Move to another database…
         </MenuItem>
         <MenuSeparator />
         {isSuspended ? (
@@ -150,6 +175,14 @@ export const AccountMenu = ({ account, actions }: Props) => {
         hint="For an owner who has lost the mailbox. Make sure first that the new address is theirs. The old one gets an email at once, and signing in stops the change."
       >
         <EmailForm account={account} actions={actions} onClose={close} />
+      </Dialog>
+      <Dialog
+        isOpen={open === 'database'}
+        onClose={close}
+        title="Move to another database"
+        hint="Calls are answered meanwhile. Changes of the account are refused until its rows are there, for some seconds or minutes, and callers repeat them."
+      >
+        <DatabaseForm account={account} actions={actions} onClose={close} />
       </Dialog>
     </>
   );

@@ -45,11 +45,14 @@ const Row = ({ account, actions }: { account: OperatorAccount; actions: Operator
       <span className="flex flex-wrap gap-1">
         <Badge>{account.plan}</Badge>
         {account.suspended_at !== null && <StateBadge tone="pause">Suspended</StateBadge>}
+        {account.moving_to !== null && <StateBadge tone="pause">Moving to {account.moving_to}</StateBadge>}
       </span>
     </Td>
     <Td className={RIGHT}>
       {formatBytes(account.storage.used)}
-      <span className="block text-xs text-muted">of {formatBytes(account.storage.limit)}</span>
+      <span className="block text-xs text-muted">
+        of {formatBytes(account.storage.limit)}, in {account.database}
+      </span>
     </Td>
     <Td className={`${RIGHT} ${MIDDLE}`}>
       {account.usage ? (

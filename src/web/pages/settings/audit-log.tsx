@@ -45,6 +45,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'account.backup': 'Account backed up',
   'account.list_orphans': 'Orphaned rows listed',
   'account.drop_orphans': 'Orphaned rows dropped',
+  'account.move_database': 'Moved to another database',
   'license.rotate_key': 'License key replaced',
   'license.import': 'Licenses imported',
   'license.reveal_key': 'License key shown',

@@ -1,8 +1,9 @@
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import * as schema from '../db/schema.ts';
+import * as schema from './schema.ts';
 
-// Which tables of D1 a backup has, and in which order they come in again. A new table is part of it without a line of code.
+// Which tables of D1 a backup has, and in which order they come in again. A new table is part of it without a line of code. The
+// move of an account to another database takes its tables from here, too.
 
 /** Tables that a backup leaves out. */
 export const LEFT_OUT: Record<string, string> = {
@@ -13,8 +14,8 @@ export const LEFT_OUT: Record<string, string> = {
   database_identity: 'the new database has one of its own',
 };
 
-/** Rows of other tables refer to these, or their triggers count for them. */
-const FIRST = ['accounts', 'license_totals', 'users', 'licenses'];
+/** Rows of other tables refer to these, or their triggers count for them. Where accounts are is known before they come in. */
+const FIRST = ['account_places', 'moved_accounts', 'accounts', 'license_totals', 'users', 'licenses'];
 
 /** What triggers count again begins at nothing. */
 const BEGINS_AT: Record<string, Record<string, string>> = {
@@ -37,8 +38,8 @@ export interface Table {
   condition: (columns: string[]) => string;
 }
 
-const quote = (name: string) => `"${name}"`;
-const list = (names: string[]) => names.map(quote).join(', ');
+export const quote = (name: string) => `"${name}"`;
+export const listNames = (names: string[]) => names.map(quote).join(', ');
 
 const toTable = (drizzled: SQLiteTable): Table => {
   const { name, columns, primaryKeys, foreignKeys } = getTableConfig(drizzled);
@@ -70,7 +71,7 @@ const conditionOf = (name: string, columns: string[], references: Reference[]): 
   const parents = references.map(({ columns: own, foreignTable, foreignColumns }) => {
     const values = own.map((column) => value(column.name)).join(', ');
     const parent = getTableConfig(foreignTable).name;
-    return `(${values}) IN (SELECT ${list(foreignColumns.map((column) => column.name))} FROM ${quote(parent)})`;
+    return `(${values}) IN (SELECT ${listNames(foreignColumns.map((column) => column.name))} FROM ${quote(parent)})`;
   });
   if (parents.length > 0) return parents.join(' AND ');
   if (!columns.includes('account_id') || name === 'users') return 'true';
@@ -100,12 +101,19 @@ const inOrder = (): Table[] => {
 
 export const TABLES = inOrder();
 
+/** A table that is no part of backups. */
+export const tableNamed = (name: string): Table => {
+  const drizzled = all.find((table) => getTableConfig(table).name === name);
+  if (!drizzled) throw new Error(`There is no table ${name}.`);
+  return toTable(drizzled);
+};
+
 /** Reads the next rows, in the order of the primary key, as arrays of values. */
 export const pageQuery = ({ name, columns, key, pageRows }: Table, isFirst: boolean): string => {
-  const after = isFirst ? '' : `WHERE (${list(key)}) > (${key.map(() => '?').join(', ')}) `;
-  return `SELECT ${list(columns)} FROM ${quote(name)} ${after}ORDER BY ${list(key)} LIMIT ${pageRows}`;
+  const after = isFirst ? '' : `WHERE (${listNames(key)}) > (${key.map(() => '?').join(', ')}) `;
+  return `SELECT ${listNames(columns)} FROM ${quote(name)} ${after}ORDER BY ${listNames(key)} LIMIT ${pageRows}`;
 };
 
 /** Inserts the rows that `json_each` reads, unless they are there. Returns a row for each that was inserted. */
 export const insertQuery = ({ name, values, condition }: Table, columns: string[]): string =>
-  `INSERT OR IGNORE INTO ${quote(name)} (${list(columns)}) SELECT ${values(columns)} FROM json_each(?) WHERE ${condition(columns)} RETURNING 1`;
+  `INSERT OR IGNORE INTO ${quote(name)} (${listNames(columns)}) SELECT ${values(columns)} FROM json_each(?) WHERE ${condition(columns)} RETURNING 1`;
