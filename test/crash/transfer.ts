@@ -2,7 +2,7 @@
 // compares the exports. Then imports 100,000 lines while the tool and the service are killed, and counts the licenses.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { createReadStream, createWriteStream, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
 import { addKey, signUp } from './customer.ts';
+import { liftLimits } from './lifted-limits.ts';
 import { watchMemory } from './workerd-memory.ts';
 
 const LICENSES = Number(process.env['TRANSFER_LICENSES'] ?? 20_000);
@@ -21,20 +22,6 @@ const started = Date.now();
 const say = (text: string) => console.log(`${((Date.now() - started) / 1_000).toFixed(0)} s  ${text}`);
 
 const folder = await mkdtemp(join(tmpdir(), 'latchkey-transfer-'));
-
-const liftLimits = (checkout: string) => {
-  const file = join(checkout, 'src/shared/rules/plans.ts');
-  const source = readFileSync(file, 'utf8');
-  const changed = source.replace(/free: \{[^}]*\}/, (plan) =>
-    plan
-      .replace('licenseLimit: 10_000', 'licenseLimit: 1_000_000')
-      .replace(/storageBytes: [\d_]+/, 'storageBytes: 1e12')
-      .replace(/changesPerDay: [\d_]+/, 'changesPerDay: 1e9')
-      .replace(/PerSecond: \d+/g, 'PerSecond: 1e6'),
-  );
-  if (changed === source) throw new Error('The free plan has other limits than expected.');
-  writeFileSync(file, changed);
-};
 
 const start = async (checkout: string): Promise<Service> => startService(checkout);
 
