@@ -1,6 +1,6 @@
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { deleteRows } from '../erasure/rows.ts';
-import type { Route } from './copy.ts';
+import type { MoveRoute } from './copy.ts';
 import { isKept } from './moved-tables.ts';
 
 // Deletes the account's rows in the database that it has left, or in the other one if it stays.
@@ -21,7 +21,7 @@ export const cleanUp = async (
 };
 
 /** Deletes the entries that were copied to the first database, which has others of the account between them. */
-export const removeCopiedEntries = async (env: Env, { accountId, from, to }: Route): Promise<void> => {
+export const removeCopiedEntries = async (env: Env, { accountId, from, to }: MoveRoute): Promise<void> => {
   if (to.binding !== accountDatabases(env)[0].binding) return;
   for (let after = ''; ;) {
     const { results } = await from.d1

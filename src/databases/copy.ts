@@ -10,7 +10,7 @@ import type { MovedTable } from './moved-tables.ts';
 /** The account can't move there. The message is for the operator. */
 export class CopyRefused extends Error {}
 
-export interface Route {
+export interface MoveRoute {
   accountId: string;
   from: NamedDatabase;
   to: NamedDatabase;
@@ -23,7 +23,7 @@ type Value = string | number | null;
 type After = number | string;
 
 /** Reads where the next rows are, in their order. */
-const listNext = async ({ from, accountId }: Route, table: MovedTable, after: After | null) => {
+const listNext = async ({ from, accountId }: MoveRoute, table: MovedTable, after: After | null) => {
   const { name, owner, order } = table;
   const condition = after === null ? '' : `AND ${order} > ?`;
   const query = `SELECT ${order} AS place FROM ${quote(name)} WHERE ${quote(owner)} = ? ${condition} ORDER BY ${order} LIMIT ${MAX_LISTED}`;
@@ -35,7 +35,7 @@ const listNext = async ({ from, accountId }: Route, table: MovedTable, after: Af
   return results.map(({ place }) => place);
 };
 
-const readRows = ({ from, accountId }: Route, table: MovedTable, places: After[]): Promise<Value[][]> => {
+const readRows = ({ from, accountId }: MoveRoute, table: MovedTable, places: After[]): Promise<Value[][]> => {
   const { name, owner, order, columns } = table;
   const query = `SELECT ${listNames(columns)} FROM ${quote(name)}
     WHERE ${quote(owner)} = ? AND ${order} IN (SELECT value FROM json_each(?)) ORDER BY ${order}`;
@@ -46,7 +46,12 @@ const pick = (columns: string[], row: Value[], wanted: string[]) =>
   wanted.map((column) => row[columns.indexOf(column)] ?? null);
 
 /** Inserts rows, and reads them back. */
-const insertRows = async ({ to }: Route, table: MovedTable, rows: Value[][], json: string): Promise<void> => {
+const insertRows = async (
+  { to }: MoveRoute,
+  table: MovedTable,
+  rows: Value[][],
+  json: string,
+): Promise<void> => {
   const { name, columns, identity, compared, values } = table;
   const keys = JSON.stringify(rows.map((row) => pick(columns, row, identity)));
   const found = identity.map((_column, i) => `value ->> ${i}`).join(', ');
@@ -70,7 +75,7 @@ const insertRows = async ({ to }: Route, table: MovedTable, rows: Value[][], jso
     throw new CopyRefused(`${to.binding} takes 9 of its 10 GB by now.`);
 };
 
-const copyPage = async (route: Route, table: MovedTable, places: After[]): Promise<number> => {
+const copyPage = async (route: MoveRoute, table: MovedTable, places: After[]): Promise<number> => {
   const rows = await readRows(route, table, places);
   let first = 0;
   for (const json of jsonChunks(rows)) {
@@ -86,7 +91,7 @@ const copyPage = async (route: Route, table: MovedTable, places: After[]): Promi
  * everything is copied.
  */
 export const copyTable = async (
-  route: Route,
+  route: MoveRoute,
   table: MovedTable,
   after: After | null,
   onPage: (rows: number, after: After) => boolean,
@@ -112,7 +117,7 @@ const FACTS = `SELECT name, applied_at FROM applied_facts WHERE name LIKE '%:dis
   ) WHERE instr(name, ref))`;
 
 /** Lets the other database know which facts about payments were applied. It may know more than it needs. */
-export const copyFacts = async ({ accountId, from, to }: Route): Promise<void> => {
+export const copyFacts = async ({ accountId, from, to }: MoveRoute): Promise<void> => {
   const paid =
     'SELECT 1 FROM payments WHERE account_id = ?1 UNION SELECT 1 FROM subscriptions WHERE account_id = ?1';
   if (!(await from.d1.prepare(`${paid} LIMIT 1`).bind(accountId).first())) return;
@@ -125,7 +130,7 @@ export const copyFacts = async ({ accountId, from, to }: Route): Promise<void> =
 };
 
 /** Counts what triggers have counted again, now that all rows are there. */
-export const measureBytes = async ({ accountId, to }: Route): Promise<void> => {
+export const measureBytes = async ({ accountId, to }: MoveRoute): Promise<void> => {
   await to.d1
     .prepare(
       `UPDATE license_totals SET bytes = (SELECT bytes FROM stored_bytes WHERE stored_bytes.account_id = ?1)
@@ -146,7 +151,7 @@ const countRows = async ({ d1 }: NamedDatabase, accountId: string, tables: Moved
 
 /** Compares how many rows both have. Returns the first table that differs, or null. `knowsMore` may have more in the other one. */
 export const findDifference = async (
-  { accountId, from, to }: Route,
+  { accountId, from, to }: MoveRoute,
   tables: MovedTable[],
   knowsMore: (table: string) => boolean,
 ): Promise<string | null> => {

@@ -3,7 +3,7 @@ import { setPlace } from '../db/room.ts';
 import type { MOVED_STATES } from '../db/schema.ts';
 import { chooseDatabase } from '../shared/config/databases.ts';
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
-import type { Route } from './copy.ts';
+import type { MoveRoute } from './copy.ts';
 
 // What the databases of a move are told: from the first row on, no write of the account's is committed in either of them.
 
@@ -17,7 +17,7 @@ const mark = async ({ d1 }: NamedDatabase, accountId: string, state: MovedState,
 };
 
 /** Refuses writes, first where nothing is yet. */
-export const closeAccount = async ({ accountId, from, to }: Route): Promise<void> => {
+export const closeAccount = async ({ accountId, from, to }: MoveRoute): Promise<void> => {
   await mark(to, accountId, 'arriving', from.binding);
   await mark(from, accountId, 'leaving', to.binding);
 };
@@ -34,7 +34,7 @@ export const noteGone = (database: NamedDatabase, accountId: string): Promise<vo
   mark(database, accountId, 'gone', null);
 
 /** From now on, isolates that read the map find the account in the other database. */
-export const switchPlace = async (env: Env, { accountId, to }: Route): Promise<void> => {
+export const switchPlace = async (env: Env, { accountId, to }: MoveRoute): Promise<void> => {
   await setPlace(env, accountId, to.binding).run();
 };
 
@@ -57,7 +57,7 @@ const readPass = async ({ d1 }: NamedDatabase): Promise<string | null> =>
  * Whether the events of today's expiring licenses were sent in both databases, or are in neither. Otherwise the account would have
  * them twice, or not at all. A database that was never looked at begins with the day of the other one.
  */
-export const areExpiriesTold = async ({ from, to }: Route): Promise<boolean> => {
+export const areExpiriesTold = async ({ from, to }: MoveRoute): Promise<boolean> => {
   const [here, there] = await Promise.all([readPass(from), readPass(to)]);
   if (here === null) return there === null;
   if (here <= isoDate(Date.now())) return false;

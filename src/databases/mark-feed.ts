@@ -1,8 +1,8 @@
 import type { FeedPosition } from '../gate/rules/rows.ts';
-import type { Route } from './copy.ts';
+import type { MoveRoute } from './copy.ts';
 
 /** Begins the account's feed in the other database, whose rows have numbers of their own. Returns where the gate goes on. */
-export const beginFeed = async ({ accountId, to }: Route): Promise<FeedPosition> => {
+export const beginFeed = async ({ accountId, to }: MoveRoute): Promise<FeedPosition> => {
   const atMs = Date.now();
   const [, inserted] = await to.d1.batch<{ seq: number }>([
     to.d1.prepare('DELETE FROM feed WHERE account_id = ?').bind(accountId),

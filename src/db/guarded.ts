@@ -5,7 +5,7 @@ import type { Bound } from './places.ts';
 // database that it belongs in by then, and what it writes is fenced: an account that moves, or has moved, is written nowhere else.
 
 /** Where a statement runs. */
-export interface Target {
+interface Target {
   d1: D1Database;
   /** The account whose move refuses a write, or `ANY`. Null if none does. */
   fencedBy: string | null;

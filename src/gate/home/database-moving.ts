@@ -5,7 +5,7 @@ import {
   copyTable,
   findDifference,
   measureBytes,
-  type Route,
+  type MoveRoute,
 } from '../../databases/copy.ts';
 import {
   areExpiriesTold,
@@ -71,7 +71,7 @@ export const openDatabaseMoving = (
     if (!found) throw new Error(`DATABASES lacks ${binding}.`);
     return found;
   };
-  const routeOf = ({ from, to }: DatabaseMove): Route => ({
+  const routeOf = ({ from, to }: DatabaseMove): MoveRoute => ({
     accountId,
     from: databaseNamed(from),
     to: databaseNamed(to),
@@ -80,7 +80,7 @@ export const openDatabaseMoving = (
 
   const undo = (problem: string) => state.advance({ phase: 'undoing', problem });
 
-  const close = async (route: Route): Promise<void> => {
+  const close = async (route: MoveRoute): Promise<void> => {
     await closeAccount(route);
     state.advance({ closedMs: Date.now() });
     if (await isBackedUp(env)) return undo('A backup of the service is being made or restored.');
@@ -97,7 +97,7 @@ export const openDatabaseMoving = (
     state.advance({ phase: 'copying' });
   };
 
-  const copy = async (route: Route, move: DatabaseMove): Promise<void> => {
+  const copy = async (route: MoveRoute, move: DatabaseMove): Promise<void> => {
     const { spend } = openBudget(MAX_QUERIES, MAX_MS);
     const tables = tablesFrom(isFirst(move.from));
     let { after, table: number } = move;
@@ -118,7 +118,7 @@ export const openDatabaseMoving = (
     state.advance({ phase: 'comparing' });
   };
 
-  const compare = async (route: Route, { from, to }: DatabaseMove): Promise<void> => {
+  const compare = async (route: MoveRoute, { from, to }: DatabaseMove): Promise<void> => {
     await measureBytes(route);
     // The first database has entries of the account's own, about signing in.
     const knowsMore = (table: string) => table === 'audit_log' && isFirst(to);
@@ -129,7 +129,7 @@ export const openDatabaseMoving = (
     if (state.now()?.phase === 'comparing') state.advance({ phase: 'switching', feed });
   };
 
-  const clean = async ({ from }: Route): Promise<void> => {
+  const clean = async ({ from }: MoveRoute): Promise<void> => {
     const { spend } = openBudget(MAX_QUERIES, MAX_MS);
     if (!(await cleanUp(env, from, accountId, spend))) return state.advance({});
     await noteGone(from, accountId);
@@ -140,7 +140,7 @@ export const openDatabaseMoving = (
     logLine('info', { event: 'database_moved', account_id: accountId, to: state.ended()?.to, ...figures });
   };
 
-  const stay = async (route: Route, { problem }: DatabaseMove): Promise<void> => {
+  const stay = async (route: MoveRoute, { problem }: DatabaseMove): Promise<void> => {
     const { spend } = openBudget(MAX_QUERIES, MAX_MS);
     await removeCopiedEntries(env, route);
     if (!(await cleanUp(env, route.to, accountId, spend))) return state.advance({});
