@@ -11,8 +11,7 @@ export const startMove = (accountId: string, database: string) =>
 
 export const cancelMove = (accountId: string) => asOperator('DELETE', path(accountId));
 
-export const readMove = async (accountId: string): Promise<Json> =>
-  (await asOperator('GET', path(accountId))).body;
+const readMove = async (accountId: string): Promise<Json> => (await asOperator('GET', path(accountId))).body;
 
 /** Far more than any of the tests needs. */
 const MAX_ALARMS = 60;

@@ -4,19 +4,16 @@ import type { FeedPosition } from '../rules/rows.ts';
 // How far the account's move to another D1 database has come. It is stored here, so that each step is repeated after a crash.
 
 /** In their order. Until `switching`, the account can stay where it is, by way of `undoing`. */
-export const MOVE_PHASES = [
-  'closing',
-  'draining',
-  'copying',
-  'comparing',
-  'switching',
-  'waiting',
-  'opening',
-  'cleaning',
-  'undoing',
-] as const;
-
-type MovePhase = (typeof MOVE_PHASES)[number];
+type MovePhase =
+  | 'closing'
+  | 'draining'
+  | 'copying'
+  | 'comparing'
+  | 'switching'
+  | 'waiting'
+  | 'opening'
+  | 'cleaning'
+  | 'undoing';
 
 export interface DatabaseMove {
   phase: MovePhase;

@@ -246,5 +246,3 @@ export const openDatabaseMoving = (
     },
   };
 };
-
-export type DatabaseMoving = ReturnType<typeof openDatabaseMoving>;
