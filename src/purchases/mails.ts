@@ -41,6 +41,12 @@ const save = async (env: Env, row: PurchaseMailRow, fields: Fields): Promise<voi
   await databaseOf(env, row.accountId).update(purchaseMails).set(fields).where(isRow(row));
 };
 
+/** An email that was sent would be sent again if D1 failed to note it, so it's noted once more before that counts. */
+const saveSent = async (env: Env, row: PurchaseMailRow): Promise<void> => {
+  const sent: Fields = { dueAt: null, sentAt: Date.now(), problem: null };
+  await save(env, row, sent).catch(() => save(env, row, sent));
+};
+
 /** Lets everything of the account wait: what keeps one email back keeps back the others, too. */
 const postponeAll = async (env: Env, accountId: string, dueAt: number, problem: string): Promise<void> => {
   await databaseOf(env, accountId)
@@ -128,13 +134,14 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   const { content, sender } = buyerMail(seller, keys, purchase.isTest);
   try {
     await deliver(env, to, content, sender);
-    await save(env, row, { dueAt: null, sentAt: Date.now(), problem: null });
   } catch (error) {
     logError('purchase_mail_not_sent', error, { account_id: row.accountId, purchase_id: row.purchaseId });
     const tries = row.tries + 1;
     const dueAt = tries >= MAX_TRIES ? null : Date.now() + Math.min(5 * 60_000 * 4 ** row.tries, DAY_MS / 4);
     await save(env, row, { tries, dueAt, problem: 'not_delivered' });
+    return true;
   }
+  await saveSent(env, row);
   return true;
 };
 

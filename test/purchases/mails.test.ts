@@ -39,6 +39,25 @@ test('a buyer gets the key once, from the seller, whoever works on it', async ()
   expect(await mailOf(shop, '1')).toMatchObject([{ status: 'sent', problem: null }]);
 });
 
+test('a key that D1 fails to note as sent is not sent again', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1'));
+  const database = Object.getPrototypeOf(env.DB) as D1Database;
+  const prepare = Reflect.get(database, 'prepare');
+  let tries = 0;
+  const broken = vi.spyOn(database, 'prepare').mockImplementation(function (this: D1Database, query: string) {
+    if (/^update "purchase_mails".*"sent_at"/.test(query) && tries++ === 0)
+      throw new Error('D1_ERROR: Network connection lost.');
+    return prepare.call(this, query);
+  });
+  await work();
+  broken.mockRestore();
+  expect(tries).toBe(2);
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'sent', problem: null }]);
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
+});
+
 test('an account without a proved address writes to nobody, and what is due waits', async () => {
   keepMails();
   const shop = await openShop();
