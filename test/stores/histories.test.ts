@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decidePurchase } from '../../src/purchases/rules/decide.ts';
-import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import type { StoreProviderName } from '../../src/shared/rules/stores.ts';
 import { PROVIDERS } from '../../src/stores/provider/providers.ts';
-import { openFacts, SUBSCRIPTION } from './decided.ts';
+import { openFacts } from './decided.ts';
 import { listAll, openApi } from './module.ts';
+import { decide, history } from './worlds/subscription.ts';
 import { expectedOf, possible, SOLD_AT, type StoreHistory } from './worlds/world.ts';
 import { WORLDS } from './worlds/worlds.ts';
 
@@ -13,27 +12,6 @@ import { WORLDS } from './worlds/worlds.ts';
 // purchase gives is the same in the end, and what the history says.
 
 const RUNS = 1_500;
-
-const OFFERS = new Map(Object.values(WORLDS).map(({ ref }) => [ref, SUBSCRIPTION]));
-
-const decide = (facts: Iterable<StoreFact>, takenAtMs: number) => {
-  const known = [...facts].map((fact) => ({ fact, takenAtMs }));
-  return decidePurchase({
-    facts: known,
-    offers: OFFERS,
-    earlier: new Map(),
-    assigned: null,
-    acceptsTest: false,
-  });
-};
-
-const history = fc.record<StoreHistory>({
-  isRenewed: fc.boolean(),
-  refund: fc.constantFrom('none', 'part', 'first', 'second'),
-  isPastDue: fc.boolean(),
-  isOver: fc.boolean(),
-  dispute: fc.constantFrom('none', 'open', 'won'),
-});
 
 const expectOutcome = async (
   name: StoreProviderName,

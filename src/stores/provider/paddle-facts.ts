@@ -16,7 +16,10 @@ import {
 
 const minorUnits = z.string().max(30).transform(Number).pipe(z.number());
 
-const soldItem = z.object({ price: z.object({ id, product_id: optionalId }), quantity: z.number() });
+const soldItem = z.object({
+  price: z.object({ id, product_id: optionalId, billing_cycle: z.object({}).nullish() }),
+  quantity: z.number(),
+});
 
 const toLine = ({ price, quantity }: z.output<typeof soldItem>): PurchaseLine => ({
   refs: [price.id, ...(price.product_id === undefined ? [] : [price.product_id])],
@@ -57,6 +60,10 @@ const transactionFacts = (data: unknown): StoreTold => {
   };
   if (sent.status === 'past_due') return { facts: [{ kind: 'past_due', ...about }] };
   if (!PAID.has(sent.status)) return { facts: [] };
+  const sender = buyerOf(undefined, undefined, sent.customer_id);
+  // Its subscription is named as it completes, seconds later. Taken before, a renewal that comes first would be another purchase.
+  const begins = sent.items.some(({ price }) => price.billing_cycle) && sent.subscription_id === undefined;
+  if (begins && sent.status === 'paid') return { facts: [{ kind: 'ordered', ...about, ...sender }] };
   const areChanges = CHANGES.has(sent.origin ?? '');
   // Without proration, only what is new is billed, and what was replaced isn't named: see the subscription.
   const isFull = sent.origin === 'subscription_update' && sent.items.every(({ proration }) => !proration);
@@ -70,7 +77,7 @@ const transactionFacts = (data: unknown): StoreTold => {
         kind: 'paid',
         ...about,
         number: sent.invoice_number ?? sent.id,
-        ...buyerOf(undefined, undefined, sent.customer_id),
+        ...sender,
         ...(isFull
           ? {}
           : areChanges
