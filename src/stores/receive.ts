@@ -12,7 +12,7 @@ import { PROVIDERS } from './provider/providers.ts';
 import { readMessage } from './read-message.ts';
 import { unsealFor } from './secrets.ts';
 import { storeCtx } from './store-ctx.ts';
-import { hintWork } from './work-hint.ts';
+import { hintArrival } from './work-hint.ts';
 
 // A delivery to a store's URL: is it signed, keep it, and take what it says.
 
@@ -90,10 +90,10 @@ export const receive = async (
   try {
     const isDone = await readMessage(storeCtx(env, store), store, row, reading);
     // The email with the key is due now, too.
-    if (!isDone || reading.kind === 'facts') waitUntil(hintWork(env, store.accountId));
+    if (!isDone || reading.kind === 'facts') waitUntil(hintArrival(env, store.accountId));
   } catch (error) {
     // It is kept, and the scheduled work goes on with it.
     logError('store_message_not_read', error, { account_id: store.accountId, store_id: store.id });
-    waitUntil(hintWork(env, store.accountId));
+    waitUntil(hintArrival(env, store.accountId));
   }
 };
