@@ -8,6 +8,8 @@ export interface Order {
   group: keyof Attacks;
   only?: string;
   seconds: number;
+  /** The most calls of all connections together. */
+  calls?: number;
 }
 
 /** How the calls of an attack were answered. */
@@ -20,9 +22,9 @@ export interface Answered {
 /** Delay between two calls of the same attack. */
 const PAUSE_MS = 50;
 
-const repeat = async ({ name, call }: Attack, endMs: number): Promise<Answered> => {
+const repeat = async ({ name, call }: Attack, isOver: () => boolean): Promise<Answered> => {
   const answered: Answered = { name, counts: {} };
-  while (performance.now() < endMs) {
+  while (!isOver()) {
     const outcome = await call().catch(() => 'cut off');
     answered.counts[outcome] = (answered.counts[outcome] ?? 0) + 1;
     await delay(PAUSE_MS);
@@ -33,10 +35,12 @@ const repeat = async ({ name, call }: Attack, endMs: number): Promise<Answered> 
 const [origin = '', email = ''] = process.argv.slice(2);
 const attacks = await openAttacks(clientOf(origin), email);
 
-process.on('message', ({ group, only, seconds }: Order) => {
+process.on('message', ({ group, only, seconds, calls = Infinity }: Order) => {
   const chosen = attacks[group].filter(({ name }) => only === undefined || name === only);
   const endMs = performance.now() + seconds * 1_000;
-  void Promise.all(chosen.map((attack) => repeat(attack, endMs))).then((answered) =>
+  let started = 0;
+  const isOver = () => performance.now() >= endMs || started++ >= calls;
+  void Promise.all(chosen.map((attack) => repeat(attack, isOver))).then((answered) =>
     process.send?.(answered),
   );
 });
@@ -44,4 +48,5 @@ process.on('message', ({ group, only, seconds }: Order) => {
 process.send?.({
   account: attacks.account.map(({ name }) => name),
   strangers: attacks.strangers.map(({ name }) => name),
+  forgers: attacks.forgers.map(({ name }) => name),
 });

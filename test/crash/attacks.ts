@@ -12,6 +12,8 @@ export interface Attack {
 export interface Attacks {
   account: Attack[];
   strangers: Attack[];
+  /** Many connections that send what one stranger sends as well: bodies to a store of the account, which nobody has signed. */
+  forgers: Attack[];
 }
 
 const BODY_BYTES = 5 * 1024 * 1024;
@@ -19,6 +21,9 @@ const LICENSES = 1_200;
 const METADATA = { note: 'x'.repeat(4_000) };
 const ENTITLEMENTS = { note: 'x'.repeat(1_900) };
 const ADDRESSES = 1_000;
+const FORGERS = 32;
+const FORGED_LARGE = 'x'.repeat(1024 * 1024);
+const FORGED = JSON.stringify({ type: 'paid', order: '1', offer: 'pro', email: 'grace@example.com' });
 
 const text = (type: string, body: string, headers: Record<string, string>) => ({
   method: 'POST',
@@ -53,6 +58,9 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
   const { id: license } = expectOk(await service.post('/api/v1/licenses/create', {}, session)) as {
     id: string;
   };
+  const { id: store } = expectOk(
+    await service.post('/api/stores', { provider: 'generic', name: 'Shop', secret: randomUUID() }, session),
+  ) as { id: string };
   let turn = 0;
   let [imports, imported] = [0, 0];
   const fromAnywhere = () => ({ 'cf-connecting-ip': `2001:db8:${(turn++ % ADDRESSES).toString(16)}::1` });
@@ -68,6 +76,16 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
   const get = (path: string, headers: Record<string, string> = session) => send(path, { headers });
   const importOf = (type: string, body: string, query: string) =>
     send(`/api/v1/licenses/import?${query}`, text(type, body, session));
+  const forgeTo = (body: string) =>
+    send(
+      `/hooks/${store}`,
+      text('application/json', body, {
+        ...fromAnywhere(),
+        'webhook-id': randomUUID(),
+        'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+        'webhook-signature': `v1,${btoa(randomUUID().slice(0, 32))}`,
+      }),
+    );
   const [commas, shortLines] = [','.repeat(BODY_BYTES), '1\n'.repeat(BODY_BYTES / 2)];
 
   const account: Calls = {
@@ -116,5 +134,14 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
     'sends forged API keys': () =>
       post('/api/v1/licenses/verify', { license_key: 'x' }, { 'x-api-key': `lk_live_${'A'.repeat(73)}` }),
   };
-  return { account: attacksOf(account), strangers: attacksOf(strangers) };
+  const forge = { 'sends forged bodies to a store': () => forgeTo(FORGED) };
+  return {
+    account: attacksOf(account),
+    strangers: attacksOf({
+      ...strangers,
+      ...forge,
+      'sends forged bodies of 1 MiB to a store': () => forgeTo(FORGED_LARGE),
+    }),
+    forgers: Array.from({ length: FORGERS }, () => attacksOf(forge)).flat(),
+  };
 };
