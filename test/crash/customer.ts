@@ -18,7 +18,7 @@ export const expectOk = ({ status, body, text }: ApiResponse): unknown => {
 };
 
 /** Repeats a call that a rate limit refuses, after its Retry-After of one second. */
-const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiResponse> => {
+export const withinRateLimit = async (call: () => Promise<ApiResponse>): Promise<ApiResponse> => {
   for (;;) {
     const response = await call();
     if (response.status !== 429) return response;

@@ -13,12 +13,12 @@ const LEASE_SECONDS = 5;
 export const LEASE_MS = LEASE_SECONDS * 1_000;
 
 const VARIABLES = ['REGIONS:on', `REGIONS_LEASE_SECONDS:${LEASE_SECONDS}`, 'REGIONS_OPEN_AFTER:5'];
-const ARGUMENTS = VARIABLES.flatMap((variable) => ['--var', variable]);
-const COMMAND = ['npm', 'run', 'dev', '--', 'test/bench/fixtures/network.ts', ...ARGUMENTS];
+const COMMAND = ['npm', 'run', 'dev', '--', 'test/crash/fixtures/mailing.ts'];
 
 /** Starts the service with branches, in a checkout. Slow commits would leave more events that arrive twice, so it has no delays. */
-export const startWithBranches = async (folder: string): Promise<Service> => {
-  const service = await startService(folder, COMMAND);
+export const startWithBranches = async (folder: string, variables: string[]): Promise<Service> => {
+  const settings = [...VARIABLES, ...variables].flatMap((variable) => ['--var', variable]);
+  const service = await startService(folder, [...COMMAND, ...settings]);
   expectOk(await service.put('/api/simulated-network', { isSlow: false }));
   return service;
 };
@@ -26,16 +26,24 @@ export const startWithBranches = async (folder: string): Promise<Service> => {
 /** The usage limit of the free plan in the checkout. */
 export const USAGE_LIMIT = 1_500;
 
-/** Sets the usage limit of the free plan and lifts its rate limits, so that branches hold grants and the limit is soon reached. */
-export const changeFreePlan = (folder: string) => {
-  const file = join(folder, 'src/shared/rules/plans.ts');
+/** Changes a file of a checkout. */
+export const changeSource = (folder: string, path: string, change: (source: string) => string) => {
+  const file = join(folder, path);
   const source = readFileSync(file, 'utf8');
-  const changed = source.replace(/free: \{[^}]*\}/, (plan) =>
-    plan.replace('apiLimit: 1_000', `apiLimit: ${USAGE_LIMIT}`).replace(/PerSecond: \d+/g, 'PerSecond: 1e6'),
-  );
-  if (changed === source) throw new Error('The free plan has other limits than expected.');
+  const changed = change(source);
+  if (changed === source) throw new Error(`${path} has other values than expected.`);
   writeFileSync(file, changed);
 };
+
+/** Sets the usage limit of the free plan and lifts its rate limits, so that branches hold grants and the limit is soon reached. */
+export const changeFreePlan = (folder: string) =>
+  changeSource(folder, 'src/shared/rules/plans.ts', (source) =>
+    source.replace(/free: \{[^}]*\}/, (plan) =>
+      plan
+        .replace('apiLimit: 1_000', `apiLimit: ${USAGE_LIMIT}`)
+        .replace(/PerSecond: \d+/g, 'PerSecond: 1e6'),
+    ),
+  );
 
 /** Verifies a license from a region. `answeredIn` is the region that has answered. */
 export const verifyFrom = async (

@@ -57,7 +57,8 @@ export const tally = (parts: { acknowledged: Acknowledged; inbox: Inbox }[]): Ta
 export const countLost = (counts: Tally): number =>
   sum(Object.values(counts).map(({ acknowledged, arrived }: Count) => acknowledged - arrived));
 
-const row = (title: string, ...cells: (number | string)[]) =>
+/** A line of a table. */
+export const row = (title: string, ...cells: (number | string)[]) =>
   title.padEnd(14) + cells.map((cell) => String(cell).padStart(20)).join('');
 
 export const table = (counts: Tally): string => {

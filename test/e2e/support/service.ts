@@ -49,8 +49,8 @@ const folders: string[] = [];
 const stops = new Map<number, Service['stop']>();
 
 /** Copies every tracked or untracked file that git does not ignore, and links node_modules. */
-export const checkOut = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'latchkey-e2e-'));
+export const checkOut = async (under = tmpdir()): Promise<string> => {
+  const folder = await mkdtemp(join(under, 'latchkey-e2e-'));
   folders.push(folder);
   const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
   for (const file of listed.toString().split('\0')) {

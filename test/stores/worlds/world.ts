@@ -42,13 +42,18 @@ export const possible = (past: StoreHistory, { lacks = [] }: StoreWorld): StoreH
   ...(lacks.includes('isPastDue') && { isPastDue: false }),
 });
 
+const statusOf = ({ dispute }: StoreHistory, paid: string[]): 'active' | 'suspended' | 'revoked' => {
+  if (paid.length === 0) return 'revoked';
+  return dispute === 'open' ? 'suspended' : 'active';
+};
+
 /** What a history makes of the license, by its own words. */
 export const expectedOf = (past: StoreHistory) => {
   const first = past.refund === 'first' ? [] : [RENEWED_AT];
   const second = past.isRenewed && past.refund !== 'second' ? ['2027-03-10'] : [];
   const paid = [...first, ...second].map((day) => day.slice(0, 10));
   return {
-    status: paid.length === 0 ? 'revoked' : past.dispute === 'open' ? 'suspended' : 'active',
+    status: statusOf(past, paid),
     expiresAt: paid.at(-1) ?? '2027-02-10',
     graceDays: past.isOver ? 0 : 7,
     isPastDue: past.isPastDue && second.length === 0,
