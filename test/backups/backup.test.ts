@@ -1,11 +1,12 @@
 import { env, exports } from 'cloudflare:workers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
 import { accountDatabases } from '../../src/db/client.ts';
 import { LEFT_OUT, TABLES } from '../../src/db/tables.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { ORIGIN, signUp } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { ORIGIN, outcomeOf, signUp } from '../support/client.ts';
+import { cancelMove, runMove, startMove } from '../support/database-move.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
 import { loseHints } from '../support/outbox.ts';
@@ -134,6 +135,51 @@ test('a service that is lost while it is restored is restored from the beginning
   const { status, body } = await restore(newer);
   expect({ status, body }).toMatchObject({ status: 200, body: { done: true, accounts } });
   expect((await pictureOf(one)).licenses).toHaveLength(3);
+});
+
+test('an account that has moved to another database is there again after a restore', async () => {
+  const moved = await openSeller(0);
+  const { accountId } = moved.ada;
+  useFakeClock();
+  await startMove(accountId, 'DB');
+  expect(await runMove(accountId)).toMatchObject({ database: 'DB', last_move: { problem: null } });
+  const before = await pictureOf(moved);
+  const backup = await backUp();
+  await loseService();
+  expect((await restore(backup.id)).body).toMatchObject({ done: true, skipped_rows: 0 });
+  // The picture verifies the license, which counts.
+  const { usage, verifiedUsage } = before;
+  const counted = { usage: usage + 1, verifiedUsage: verifiedUsage + 1 };
+  expect(await pictureOf(moved)).toEqual({ ...before, ...counted });
+  const id = firstD1.prepare('SELECT id FROM accounts WHERE id = ?').bind(accountId);
+  expect(await id.first('id')).toBe(accountId);
+  // The old gate could have had branches, for which changes wait.
+  vi.setSystemTime(Date.now() + 60_000);
+  expect((await moved.ada.createLicense()).id).toBeTypeOf('string');
+});
+
+test('no account moves while a backup is made, and no backup is made while an account moves', async () => {
+  const { ada } = await openSeller(0);
+  useFakeClock();
+  const begun = await asOperator('POST', '/operator/backups');
+  expect(begun.body.status).toBe('running');
+  expect(outcomeOf(await startMove(ada.accountId, 'DB'))).toBe('409 invalid_transition');
+  await backUp();
+
+  expect(outcomeOf(await startMove(ada.accountId, 'DB'))).toBe('202 ok');
+  await runMove(ada.accountId, 'copying');
+  expect(outcomeOf(await asOperator('POST', '/operator/backups'))).toBe('409 invalid_transition');
+  await cancelMove(ada.accountId);
+  await runMove(ada.accountId);
+  expect(await backUp()).toMatchObject({ status: 'done', missing_accounts: [] });
+
+  // A backup that begins just before the rows are closed.
+  await startMove(ada.accountId, 'DB');
+  await asOperator('POST', '/operator/backups');
+  expect((await runMove(ada.accountId)).last_move.problem).toBe(
+    'A backup of the service is being made or restored.',
+  );
+  expect(await backUp()).toMatchObject({ status: 'done' });
 });
 
 test('a service that has accounts is not restored into', async () => {
