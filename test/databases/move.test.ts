@@ -159,11 +159,24 @@ test('what a change has read in the old database is not applied once the account
   await ada.asKey('POST', `/api/v1/licenses/${license.id}/suspend`);
   const announced = await gate(ada.accountId).announce(license.id, null, 'late');
   await ada.asKey('POST', `/api/v1/licenses/${license.id}/reinstate`);
+  // The feed of the other database has come further.
+  await firstD1.exec(
+    "INSERT INTO feed (seq, account_id, kind, ref, created_at) VALUES (5000, 'acct_other', 'account', 'x', 1)",
+  );
   await startMove(ada.accountId, 'DB');
   await runMove(ada.accountId);
   if (announced.refused !== null) throw new Error('The change was refused.');
   const late = { ...announced.position, appliedSeq: 1_000_000, appliedAt: 1 };
-  const row = { ...license, licenseKey: license.license_key, status: 'suspended', terms: {} };
+  const row = {
+    id: license.id as string,
+    licenseKey: license.license_key as string,
+    status: 'suspended',
+    expiresAt: null,
+    customerEmail: ada.email,
+    product: null,
+    terms: {},
+    updatesUntil: null,
+  } as const;
   await gate(ada.accountId).apply('late', {
     continues: true,
     after: announced.position.appliedSeq,
@@ -171,7 +184,7 @@ test('what a change has read in the old database is not applied once the account
     rows: {
       account: undefined,
       keys: [],
-      licenses: [row as never],
+      licenses: [row],
       products: [],
       erasedKeys: [],
       deletedLicenses: [],
