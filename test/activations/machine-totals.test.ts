@@ -138,6 +138,7 @@ test('D1 is told anew, however little it is, once a gate has loaded its copy aga
 
 test('D1 is told anew what a restored gate has', async () => {
   const { on, accountId, runAlarms, addMachines, total, told } = await open();
+  await runAlarms(1);
   const lines: string[] = [];
   for await (const [line] of readBackup(ctxOf(accountId))) lines.push(JSON.stringify(line));
   await addMachines(1_000);
