@@ -67,19 +67,17 @@ const resealOutbox = async (env: Env, ring: SealingRing, accountId: string): Pro
 const isToVisit = ({ through, until }: Run) => and(gt(accounts.id, through), lt(accounts.id, until));
 
 const nextAccounts = async (env: Env, run: Run): Promise<string[]> => {
-  const ids: string[] = [];
-  for (const { db } of accountDatabases(env)) {
-    const limit = OUTBOXES_PER_CALL - ids.length;
-    if (limit === 0) break;
-    const rows = await db
+  const found = accountDatabases(env).map(({ db }) =>
+    db
       .select({ id: accounts.id })
       .from(accounts)
       .where(isToVisit(run))
       .orderBy(asc(accounts.id))
-      .limit(limit);
-    ids.push(...rows.map(({ id }) => id));
-  }
-  return ids;
+      .limit(OUTBOXES_PER_CALL),
+  );
+  // In one order, because an account that has moved may be older than all others of its database.
+  const ids = new Set((await Promise.all(found)).flat().map(({ id }) => id));
+  return [...ids].toSorted().slice(0, OUTBOXES_PER_CALL);
 };
 
 /** Visits the next outboxes. An outbox that can't be reached is visited again by the next call. */
