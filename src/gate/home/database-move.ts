@@ -73,10 +73,10 @@ export const openDatabaseMove = (kv: SyncKvStorage, journal: Pick<Journal, 'chan
       journal.change(() => put({ ...begun, ...times, problem: null }));
     },
 
-    /** Stores the next state, together with `change`. */
+    /** Stores the next state, together with `change`. A step that was under way when the move was undone leads nowhere. */
     advance: (fields: Partial<DatabaseMove>, change = () => {}) => {
       const before = now;
-      if (!before) return;
+      if (!before || (before.phase === 'undoing' && fields.phase !== undefined)) return;
       journal.change(() => {
         put({ ...before, advancedMs: Date.now(), ...fields });
         change();
