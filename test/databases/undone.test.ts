@@ -81,3 +81,24 @@ test.each(['closing', 'draining'])('a move that is canceled in the middle of %s 
   expect(await findInD1(firstD1, [license.license_key as string])).toEqual([]);
   expect((await ada.createLicense()).id).toBeTypeOf('string');
 });
+
+test('an account that stays can be changed before the other database answers again', async () => {
+  const { ada, license } = await sellerWithLicense();
+  await startMove(ada.accountId, 'DB');
+  await runMove(ada.accountId, 'comparing');
+  const lost = vi.spyOn(d1, 'prepare').mockImplementation(function (this: D1Database, query) {
+    if (query === 'DELETE FROM accounts WHERE id = ?') throw new Error('D1_ERROR: Network connection lost.');
+    return prepare.call(this, query);
+  });
+  await cancelMove(ada.accountId);
+  for (let i = 0; i < 3; i++) await runAlarm(ada.accountId);
+  const created = await ada.createLicense();
+  expect((await ada.verify(created.license_key)).body.valid).toBe(true);
+  expect((await startMove(ada.accountId, 'DB2')).body.error.message).toContain('moves to DB');
+
+  lost.mockRestore();
+  expect(await runMove(ada.accountId)).toMatchObject({ database: 'DB2' });
+  expect(await findInD1(firstD1, [license.license_key as string])).toEqual([]);
+  const listed = await ada.asKey('GET', '/api/v1/licenses?limit=100');
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([created.id, license.id]);
+});

@@ -63,7 +63,7 @@ export const openDatabaseMove = (kv: SyncKvStorage, journal: Pick<Journal, 'chan
     now: () => now,
     ended: () => kv.get<EndedMove>(ENDED) ?? null,
     /** Whether the account's rows can't be written. */
-    isClosed: () => now !== null && now.phase !== 'cleaning',
+    isClosed: () => now !== null && now.openedMs === null,
     hasNoFeed: () => now !== null && WITHOUT_FEED.includes(now.phase),
 
     start: (from: string, to: string) => {

@@ -140,13 +140,14 @@ export const openDatabaseMoving = (
     logLine('info', { event: 'database_moved', account_id: accountId, to: state.ended()?.to, ...figures });
   };
 
-  const stay = async (route: MoveRoute, { problem }: DatabaseMove): Promise<void> => {
+  const stay = async (route: MoveRoute, { problem, openedMs }: DatabaseMove): Promise<void> => {
     const { spend } = openBudget(MAX_QUERIES, MAX_MS);
+    // First: the other database, which goes on refusing writes, may be what has failed.
+    if (openedMs === null) await openAccount(env, route.from, accountId);
+    state.advance({ openedMs: openedMs ?? Date.now() });
     await removeCopiedEntries(env, route);
     if (!(await cleanUp(env, route.to, accountId, spend))) return state.advance({});
     await noteGone(route.to, accountId);
-    await openAccount(env, route.from, accountId);
-    state.advance({ openedMs: Date.now() });
     state.end();
     const at = { account_id: accountId, database: route.to.binding };
     logLine('error', { event: 'database_move_undone', reason: problem, ...at });
