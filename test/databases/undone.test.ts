@@ -102,3 +102,13 @@ test('an account that stays can be changed before the other database answers aga
   const listed = await ada.asKey('GET', '/api/v1/licenses?limit=100');
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([created.id, license.id]);
 });
+
+test('an account does not begin to move to another database and to another region at once', async () => {
+  const { ada } = await sellerWithLicense();
+  const held = holdUp('beginning', 1);
+  const begun = startMove(ada.accountId, 'DB');
+  await vi.waitUntil(() => held.isReached);
+  expect(await gate(ada.accountId).startMove('weur')).toMatchObject({ movingTo: 'weur' });
+  held.isReleased = true;
+  expect(outcomeOf(await begun)).toBe('409 invalid_transition');
+});

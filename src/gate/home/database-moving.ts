@@ -222,7 +222,8 @@ export const openDatabaseMoving = (
     if ((await readSize(target)) >= CLOSED_BYTES)
       return { refused: `${to} has no room: it takes 8 GB or more.` };
     if (await isBackedUp(env)) return { refused: 'A backup of the service is being made or restored.' };
-    if (isTrial || state.now()) return read();
+    if (isTrial) return read();
+    if (state.now() || isLeaving()) return start(to, isTrial);
     state.start(binding, to);
     await alarm.arm();
     return read();
