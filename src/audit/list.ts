@@ -55,11 +55,10 @@ export const listAuditLog = async ({ env, db, accountId }: Ctx, query: Query) =>
       .map((entries) => entries.lastId)
       .toSorted()
       .at(-1) ?? '';
+  // While the account moves, an entry may be in both databases.
+  const byId = new Map(found.flatMap((entries) => entries.rows).map((row) => [row.id, row]));
   // Beyond that, one of the databases has not looked.
-  const rows = found
-    .flatMap((entries) => entries.rows)
-    .filter(({ id }) => id >= lastId)
-    .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const rows = [...byId.values()].filter(({ id }) => id >= lastId).toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const page = toPage(rows, query.limit, toAuditEntry);
   return { ...page, next_cursor: page.next_cursor ?? (lastId || null) };
 };

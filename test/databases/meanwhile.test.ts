@@ -1,0 +1,34 @@
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type Json } from '../support/client.ts';
+import { runMove, startMove } from '../support/database-move.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { withOperatorToken } from '../support/operator.ts';
+import { sellerWithLicense } from '../support/worlds.ts';
+
+beforeEach(() => {
+  onTestFinished(withOperatorToken());
+  useFakeClock();
+});
+
+/** Moves the account to the step. It goes on at the end of the test, since the hourly work rests meanwhile. */
+const moveTo = async (accountId: string, step: string) => {
+  await startMove(accountId, 'DB');
+  onTestFinished(async () => {
+    await runMove(accountId);
+  });
+  await runMove(accountId, step);
+};
+
+test('the audit log lists an entry once while it is in two databases', async () => {
+  const { ada } = await sellerWithLicense();
+  const list = async () =>
+    (await ada.asSession('GET', '/api/audit-log?limit=100')).body.data.map(({ id }: Json) => id) as string[];
+  const before = await list();
+  await moveTo(ada.accountId, 'comparing');
+  // The newest is that of the move.
+  const entries = await list();
+  expect(entries.slice(1)).toEqual(before);
+  const first = await ada.asSession('GET', '/api/audit-log?limit=1');
+  const second = await ada.asSession('GET', `/api/audit-log?limit=1&cursor=${first.body.next_cursor}`);
+  expect([first.body.data[0].id, second.body.data[0].id]).toEqual(entries.slice(0, 2));
+});
