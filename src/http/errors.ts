@@ -99,12 +99,13 @@ const MOVING_RETRY_SECONDS = 10;
 
 /** Maps an unexpected error to a generic AppError. The original becomes the cause, which is only logged. */
 const toAppError = (error: Error): AppError => {
-  if (error instanceof AppError) return error;
+  // Also as the cause of an error that says no more than that the change failed.
   if (isFenced(error))
     return new AppError('unavailable', {
       message: 'The account is moving to another database. Try again in some seconds.',
       headers: { 'Retry-After': String(MOVING_RETRY_SECONDS) },
     });
+  if (error instanceof AppError) return error;
   const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);
   return new AppError(unavailable ? 'unavailable' : 'internal_error', { cause: error });
 };

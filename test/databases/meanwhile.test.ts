@@ -1,5 +1,6 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { type Json } from '../support/client.ts';
+import { notify, openShop, paid } from '../stores/shop.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
 import { runMove, startMove } from '../support/database-move.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withOperatorToken } from '../support/operator.ts';
@@ -31,4 +32,14 @@ test('the audit log lists an entry once while it is in two databases', async () 
   const first = await ada.asSession('GET', '/api/audit-log?limit=1');
   const second = await ada.asSession('GET', `/api/audit-log?limit=1&cursor=${first.body.next_cursor}`);
   expect([first.body.data[0].id, second.body.data[0].id]).toEqual(entries.slice(0, 2));
+});
+
+test('a store is told when to send its notification again', async () => {
+  const { ada, storeId, purchases } = await openShop();
+  await moveTo(ada.accountId, 'copying');
+  const answer = await notify(storeId, paid('order_1'));
+  expect([outcomeOf(answer), answer.headers.get('retry-after')]).toEqual(['503 unavailable', '10']);
+  await runMove(ada.accountId);
+  expect(outcomeOf(await notify(storeId, paid('order_1')))).toBe('200 ok');
+  expect(await purchases()).toHaveLength(1);
 });
