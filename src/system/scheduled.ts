@@ -7,7 +7,7 @@ import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
 import { carryOutOperatorChanges } from '../credentials/operator-change.ts';
 import { isMoving } from '../databases/fences.ts';
-import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { type AccountDatabase, accountDatabases, type NamedDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { pruneIdempotencyKeys } from '../db/idempotency.ts';
 import { eraseUnverified } from '../erasure/unverified.ts';
@@ -24,13 +24,17 @@ import { copyDueUsers } from '../users/copy.ts';
 /** The operator vouches for an address, so the emails that waited for a proved one can be sent. */
 const changeAddresses = (ctx: DatabaseCtx) => carryOutOperatorChanges(ctx, releaseMails);
 
+/** Held notices stay in their database, so no move of an account refuses to note which were sent. */
+const sendHeld = ({ env, unfenced }: { env: Env; unfenced: AccountDatabase }) =>
+  sendHeldNotices({ env, db: unfenced });
+
 /** Erasures go first, because the others can use up the queries that D1 allows in a run. */
 const WORK = [
   copyDueUsers,
   changeAddresses,
   eraseUnverified,
   wakeErasures,
-  sendHeldNotices,
+  sendHeld,
   pruneIdempotencyKeys,
   hintStores,
   pruneMessages,
@@ -57,11 +61,11 @@ const isResting = async (env: Env, database: NamedDatabase): Promise<boolean> =>
 
 /** A failure is only logged, because the next run continues. */
 const runWork = async (env: Env, database: NamedDatabase): Promise<void> => {
-  const { binding, db } = database;
+  const { binding, db, unfenced } = database;
   if (await isResting(env, database)) return;
   for (const work of WORK) {
     try {
-      await work({ env, db });
+      await work({ env, db, unfenced });
     } catch (error) {
       logError('scheduled_work_failed', error, { database: binding, work: work.name });
     }

@@ -1,8 +1,15 @@
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { env } from 'cloudflare:workers';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { accountDatabases } from '../../src/db/client.ts';
+import { heldNotices } from '../../src/db/schema.ts';
+import { accountErased } from '../../src/mail/account-templates.ts';
 import { notify, openShop, paid } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { runMove, startMove } from '../support/database-move.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { senderNow, sendMailsBy } from '../support/mails.ts';
 import { withOperatorToken } from '../support/operator.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
@@ -42,4 +49,37 @@ test('a store is told when to send its notification again', async () => {
   await runMove(ada.accountId);
   expect(outcomeOf(await notify(storeId, paid('order_1')))).toBe('200 ok');
   expect(await purchases()).toHaveLength(1);
+});
+
+test('a held notice is sent once, also if an account begins to move while the hourly work sends it', async () => {
+  const addresses = ['one@example.com', 'two@example.com'].map((to) => `${crypto.randomUUID()}.${to}`);
+  const content = accountErased();
+  const rows = addresses.map((email) => ({
+    email,
+    subject: content.subject,
+    accountId: 'acct_x',
+    content,
+    times: 1,
+    dueAt: Date.now() - 1,
+  }));
+  await accountDatabases(env)[1]?.unfenced.insert(heldNotices).values(rows);
+  const sent: string[] = [];
+  const send = senderNow();
+  const stop = sendMailsBy(async (mail: Json) => {
+    if (sent.length === 0)
+      await accountsD1.exec(
+        "INSERT INTO moved_accounts (id, state, other, changed_at) VALUES ('acct_moving', 'leaving', 'DB', 1)",
+      );
+    sent.push(mail['to']);
+    return send(mail);
+  });
+  onTestFinished(() => {
+    stop();
+  });
+  const log = vi.spyOn(console, 'error').mockReturnValue();
+  await runHourlyWork();
+  log.mockRestore();
+  await accountsD1.exec("DELETE FROM moved_accounts WHERE id = 'acct_moving'");
+  await runHourlyWork();
+  expect(sent.filter((to) => addresses.includes(to)).toSorted()).toEqual(addresses.toSorted());
 });
