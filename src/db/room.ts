@@ -41,8 +41,11 @@ export const setPlace = (env: Env, accountId: string, binding: string) => {
 
 /** Lets every isolate know, before there is an account, that it is in a database that isn't that of its id. */
 export const settleIn = async (env: Env, accountId: string, { d1, binding }: NamedDatabase) => {
-  const guest = `INSERT OR REPLACE INTO moved_accounts (id, state, changed_at) VALUES (?, 'guest', ?)`;
-  await d1.prepare(guest).bind(accountId, Date.now()).run();
+  const query = 'INSERT OR REPLACE INTO moved_accounts (id, state, changed_at) VALUES (?, ?, ?)';
+  // The database of the id refuses writes of whoever has not read the map by then.
+  const own = await placeOf(env, accountId);
+  await own.d1.prepare(query).bind(accountId, 'gone', Date.now()).run();
+  await d1.prepare(query).bind(accountId, 'guest', Date.now()).run();
   await setPlace(env, accountId, binding).run();
   await scheduler.wait(MAP_LEASE_MS);
 };

@@ -1,6 +1,8 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { databaseOf } from '../../src/db/client.ts';
+import { products } from '../../src/db/schema.ts';
 import worker from '../../src/index.ts';
 import { freshAddress, type Json, ORIGIN, PASSWORD } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
@@ -65,6 +67,23 @@ test('a database of 8 GB takes no new accounts: they go to the newest one that h
   expect((await send({ ...env, DATABASES: `${env.DATABASES}   ` }, '/health')).body.checks.database).toBe(
     'ok',
   );
+});
+
+test('an isolate with an old map writes nothing of a new account into the database of its id', async () => {
+  useFakeClock();
+  const startMs = Date.now();
+  const late = { ...env, DATABASES: `${env.DATABASES}     ` };
+  await databaseOf(late, 'acct_x').select().from(products).limit(1);
+  const wait = vi.spyOn(scheduler, 'wait').mockImplementation(async (ms) => {
+    vi.setSystemTime(Date.now() + ms);
+  });
+  const { body } = await register(isolateWith('      ', 1, 8_000_000_000));
+  wait.mockRestore();
+  // Its clock stands still, so it takes what it has read of the map for new.
+  vi.setSystemTime(startMs);
+  const { id: accountId } = body.account;
+  const product = { accountId, code: 'late', name: 'Late', terms: {}, createdAt: 1, updatedAt: 1 };
+  await expect(databaseOf(late, accountId).insert(products).values(product)).rejects.toThrow('Failed query');
 });
 
 test('a service without room registers nobody, and its log says so', async () => {
