@@ -1,8 +1,10 @@
+import { and, eq, ne, sql } from 'drizzle-orm';
 import { drizzle, type DrizzleD1Database } from 'drizzle-orm/d1';
 import type { DatabaseEntry } from '../shared/config/databases.ts';
 import { ConfigError, databasesText, settingsOf } from '../shared/config/settings.ts';
 import { ANY, guarded } from './guarded.ts';
 import { type Bound, findPlace } from './places.ts';
+import { movedAccounts } from './schema.ts';
 
 // Every database has all tables, but each row has one place. The first database stores what all accounts share: users,
 // sessions and throttles. Everything that belongs to an account is in the account's own database, which may be the first.
@@ -82,3 +84,19 @@ export const firstDatabase = (env: Env): FirstDatabase =>
 /** Whether the account's own database is the first one. */
 export const isInFirst = async (env: Env, accountId: string): Promise<boolean> =>
   (await placeOf(env, accountId)).binding === accountDatabases(env)[0].binding;
+
+/**
+ * The statements by which work on all accounts of a database refuses to change one that has moved out of it since it was found.
+ * `databaseOf` does that by itself.
+ */
+export const unlessMoved = (env: Env, db: AccountDatabase, accountId: string) => {
+  const databases = accountDatabases(env);
+  if (databases.length === 1 || databases.every((database) => database.db !== db)) return [];
+  const hasMoved = and(eq(movedAccounts.id, accountId), ne(movedAccounts.state, 'guest'));
+  return [
+    db
+      .update(movedAccounts)
+      .set({ id: sql`NULL` })
+      .where(hasMoved),
+  ];
+};

@@ -1,5 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
+import { unlessMoved } from '../../db/client.ts';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
 import { claimStatements } from '../../db/idempotency.ts';
@@ -114,7 +115,8 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   const reads = feedStatements(db, accountId, position);
   // The claim comes first, so that a repeat fails on its claim rather than on what the first call has changed.
   const claims = idempotency ? claimStatements(ctx, idempotency, claimsId ?? changes[0].ref) : [];
-  const batch = [...claims, ...statements, ...insertChanges(feedOf, changes), ...reads];
+  const before = [...unlessMoved(env, db, accountId), ...claims];
+  const batch = [...before, ...statements, ...insertChanges(feedOf, changes), ...reads];
   let results: readonly unknown[];
   try {
     results = await db.batch(batch as [Statement, ...Statement[]]);
@@ -125,5 +127,5 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   }
   const read = toFeedRead(results.slice(-reads.length) as BatchResponse<FeedStatements>, position);
   await untilSeen(ctx, async () => gateOf(env, accountId).apply(token, read));
-  return results.slice(claims.length, claims.length + statements.length) as BatchResponse<T>;
+  return results.slice(before.length, before.length + statements.length) as BatchResponse<T>;
 };
