@@ -20,10 +20,18 @@ export const cleanUp = async (
   return true;
 };
 
-/** Deletes the entries that were copied to the first database, which has others of the account between them. */
-export const removeCopiedEntries = async (env: Env, { accountId, from, to }: MoveRoute): Promise<void> => {
-  if (to.binding !== accountDatabases(env)[0].binding) return;
-  for (let after = ''; ;) {
+/**
+ * Deletes the entries that were copied to the first database, which has others of the account between them. `onPage` is told of
+ * each page by its last entry, and returns false to end this early. Returns whether all are gone.
+ */
+export const removeCopiedEntries = async (
+  env: Env,
+  { accountId, from, to }: MoveRoute,
+  removedThrough: string,
+  onPage: (through: string) => boolean,
+): Promise<boolean> => {
+  if (to.binding !== accountDatabases(env)[0].binding) return true;
+  for (let after = removedThrough; ;) {
     const { results } = await from.d1
       .prepare('SELECT id FROM audit_log WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?')
       .bind(accountId, after, MAX_ENTRIES)
@@ -33,7 +41,9 @@ export const removeCopiedEntries = async (env: Env, { accountId, from, to }: Mov
       .prepare('DELETE FROM audit_log WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))')
       .bind(accountId, ids)
       .run();
-    after = results.at(-1)?.id ?? '';
-    if (results.length < MAX_ENTRIES) return;
+    after = results.at(-1)?.id ?? after;
+    const goesOn = onPage(after);
+    if (results.length < MAX_ENTRIES) return true;
+    if (!goesOn) return false;
   }
 };

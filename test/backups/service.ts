@@ -101,3 +101,9 @@ export const loseChunk = async () => {
     found.etag,
   );
 };
+
+/** Returns who has done what to which backup, of the entries that concern no account. */
+export const entriesOf = async (action: string) => {
+  const query = "SELECT actor_kind, target FROM audit_log WHERE account_id = 'operator' AND action = ?";
+  return (await env.DB.prepare(query).bind(action).all()).results;
+};

@@ -1,10 +1,9 @@
-import { exports } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
-import { type Answer, type Customer, ORIGIN, outcomeOf, signUp, tallyOf, textOf } from '../support/client.ts';
+import { type Answer, type Customer, outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { accountsD1, d1Of } from '../support/databases.ts';
 import { setPlan } from '../support/gate.ts';
 import { lastMailTo } from '../support/mails.ts';
-import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { asOperator, scrapeMetrics, withOperatorToken } from '../support/operator.ts';
 import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { countedBytes, setCountedBytes, sumOfRows } from '../support/storage.ts';
@@ -164,10 +163,7 @@ test('the operator sees what each account stores, and the largest accounts in th
   const last = sellers[11] as Customer;
   const { body } = await asOperator('GET', `/operator/accounts?q=${last.accountId}`);
   expect(body.data[0].storage).toEqual({ used: 12 * MB, limit: 10 * MB });
-  const metrics = await exports.default.fetch(
-    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
-  );
-  const samples = (await textOf(metrics)).matchAll(
+  const samples = (await scrapeMetrics()).matchAll(
     /^latchkey_account_stored_bytes\{account="(.*)"\} (\d+)$/gm,
   );
   expect([...samples].map(([, account, bytes]) => [account, Number(bytes)])).toEqual(

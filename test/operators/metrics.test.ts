@@ -1,29 +1,20 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { exports } from 'cloudflare:workers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { AccountGate } from '../../src/gate/home/account-gate.ts';
-import { ORIGIN, signUp, textOf } from '../support/client.ts';
+import { signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, tamper, withoutTables } from '../support/gate.ts';
-import { OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { scrapeMetrics, withOperatorToken } from '../support/operator.ts';
 import { consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
-
-const readMetrics = async () => {
-  const response = await exports.default.fetch(
-    new Request(`${ORIGIN}/operator/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
-  );
-  expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
-  return textOf(response);
-};
 
 test('metrics count requests and refusals by route, and tell the size of each database', async () => {
   const stop = withOperatorToken();
   const ada = await signUp();
   await ada.verify('UNKNOWN-KEY');
   await ada.verify('UNKNOWN-KEY', 'no-key');
-  const text = await readMetrics();
+  const text = await scrapeMetrics();
   const route = 'method="POST",route="/api/v1/licenses/verify"';
   expect(text).toMatch(new RegExp(`^latchkey_requests_total\\{${route},status="200",code=""\\} \\d+$`, 'm'));
   expect(text).toContain(`latchkey_requests_total{${route},status="403",code="api_key_invalid"} `);
@@ -38,7 +29,7 @@ test('metrics tell for how long the oldest erasure of a customer and of an accou
   const ada = await signUp();
   const overdue = async () =>
     [
-      ...(await readMetrics()).matchAll(
+      ...(await scrapeMetrics()).matchAll(
         /^latchkey_erasure_overdue_seconds\{database="DB2",of="(\w+)"\} (\d+)/gm,
       ),
     ].map(([, of, seconds]) => [of, Number(seconds)]);
@@ -82,7 +73,7 @@ test('metrics count deliveries that wait, failing endpoints, and gates that load
     );
   await waitForDeliveries(1);
   const states = async () => {
-    const lines = (await readMetrics()).split('\n');
+    const lines = (await scrapeMetrics()).split('\n');
     const valueOf = (name: string) =>
       Number(lines.find((line) => line.startsWith(`latchkey_${name}{database="DB2"} `))?.split(' ')[1]);
     return [valueOf('gates_loading'), valueOf('outbox_deliveries_waiting'), valueOf('endpoints_failing')];

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { decidePurchase, type PurchaseDecision } from '../../src/purchases/rules/decide.ts';
 import { factName, replaces, type StoreFact } from '../../src/purchases/rules/facts.ts';
 import type { KnownFact } from '../../src/purchases/rules/payments.ts';
-import type { SoldOffer } from '../../src/shared/rules/sold-offer.ts';
 import { generic } from '../../src/stores/provider/generic.ts';
 import type { StoreProvider } from '../../src/stores/provider/provider.ts';
 import { stripe } from '../../src/stores/provider/stripe.ts';
+import { SUBSCRIPTION } from '../stores/decided.ts';
 import { paid } from '../stores/shop.ts';
 import {
   charge,
@@ -21,17 +21,7 @@ import {
 // Histories of purchases as providers tell them, in any order, each body one to three times, and some of them lost and found later
 // by a check: the licenses are the same as of the history in its order.
 
-const OFFER: SoldOffer = {
-  product: 'mill',
-  grant: 'subscription',
-  days: null,
-  quantity: 'licenses',
-  terms: {},
-  graceDays: 7,
-  onRefund: 'revoke',
-  onDispute: 'suspend',
-  mail: true,
-};
+const OFFER = { ...SUBSCRIPTION, product: 'mill' };
 
 const UNTILS = ['2026-12-01', '2027-01-01', '2027-02-01'];
 

@@ -19,6 +19,14 @@ export const SUBSCRIPTION: SoldOffer = {
   mail: true,
 };
 
+/** A subscription to one of two plans, which is changed within its first month. */
+export const START = '2027-01-10T12:00:00Z';
+export const CHANGED = '2027-01-20T12:00:00Z';
+export const NEXT = '2027-02-10T12:00:00Z';
+export const LATER = '2027-03-10T12:00:00Z';
+export const NEXT_YEAR = '2028-01-20T12:00:00Z';
+export const PLANS = { solo: 'solo', team: 'team' };
+
 /** Takes facts as the service does: each once by its name, unless a newer version of it comes. */
 export const openFacts = () => {
   const facts = new Map<string, StoreFact>();

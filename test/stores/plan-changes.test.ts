@@ -7,17 +7,10 @@ import * as spring from './bodies/fastspring.ts';
 import * as gum from './bodies/gumroad.ts';
 import * as lemon from './bodies/lemonsqueezy.ts';
 import * as woo from './bodies/woocommerce.ts';
-import { purchasesOf, sold } from './decided.ts';
+import { CHANGED, LATER, NEXT, NEXT_YEAR, PLANS, purchasesOf, sold, START } from './decided.ts';
 import { openApi } from './module.ts';
 
 // A subscription that is changed within its period: to another plan, another number of seats, or another interval.
-
-const START = '2027-01-10T12:00:00Z';
-const CHANGED = '2027-01-20T12:00:00Z';
-const NEXT = '2027-02-10T12:00:00Z';
-const LATER = '2027-03-10T12:00:00Z';
-const NEXT_YEAR = '2028-01-20T12:00:00Z';
-const PLANS = { solo: 'solo', team: 'team' };
 
 const SPRING = { id: 'sub1', begin: Date.parse(START), next: Date.parse(NEXT) };
 const springSub = (fields: Partial<spring.SpringSubscription>) =>

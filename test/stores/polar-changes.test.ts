@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
 import { polar } from '../../src/stores/provider/polar.ts';
 import * as polars from './bodies/polar.ts';
-import { sold } from './decided.ts';
+import { CHANGED, LATER, NEXT, NEXT_YEAR, PLANS, sold, START } from './decided.ts';
 
 // A subscription of Polar's that is changed within its period, in each of the ways in which Polar bills it.
-
-const START = '2027-01-10T12:00:00Z';
-const CHANGED = '2027-01-20T12:00:00Z';
-const NEXT = '2027-02-10T12:00:00Z';
-const LATER = '2027-03-10T12:00:00Z';
-const NEXT_YEAR = '2028-01-20T12:00:00Z';
-const PLANS = { solo: 'solo', team: 'team' };
 
 const polarOrder = (
   id: string,

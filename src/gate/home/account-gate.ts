@@ -21,7 +21,7 @@ import type { LicenseSearch, MachinePosition, SellingActor } from '../rules/seat
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
-import type { DatabaseMoveRequest } from './database-moving.ts';
+import type { DatabaseMoveRequest } from './database-move.ts';
 import { ERASED, type Erasing, openErasing } from './erasing.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';

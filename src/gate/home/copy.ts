@@ -74,7 +74,6 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   };
   tables.create('');
   if (known.reload) tables.create('_next');
-
   let reportedBytes = readFact(REPORTED) as number | null;
 
   const advance = (step: Partial<Progress>) => {

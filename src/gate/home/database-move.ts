@@ -19,7 +19,7 @@ export interface DatabaseMove {
   phase: MovePhase;
   from: string;
   to: string;
-  /** The number of the table that is being copied, and after which of its rows. */
+  /** The number of the table that is being copied, and after which of its rows. While it is undone, the last entry that is gone. */
   table: number;
   after: number | string | null;
   rows: number;
@@ -44,6 +44,16 @@ export interface EndedMove extends Pick<
 > {
   endedMs: number;
 }
+
+/** A trial only looks whether the move can begin. */
+export type DatabaseMoveRequest =
+  | { ask: 'state' }
+  | { ask: 'cancel' }
+  | { ask: 'start' | 'trial'; to: string };
+
+export type DatabaseMoveReply =
+  | { refused: null; database: string; move: DatabaseMove | null; ended: EndedMove | null }
+  | { refused: string };
 
 const MOVE = 'database_move';
 const ENDED = 'database_move_ended';

@@ -25,7 +25,12 @@ import { openBudget } from '../../erasure/budget.ts';
 import { CLOSED_BYTES } from '../../shared/config/places.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import { logLine } from '../../shared/text/log.ts';
-import type { DatabaseMove, DatabaseMoveState, EndedMove } from './database-move.ts';
+import type {
+  DatabaseMove,
+  DatabaseMoveReply,
+  DatabaseMoveRequest,
+  DatabaseMoveState,
+} from './database-move.ts';
 
 // Moves the account's rows to another D1 database, from the alarm. Meanwhile the gate answers calls, D1 is read, and only what
 // the seller changes is refused. No write can be lost: the databases themselves refuse it, see src/db/guarded.ts.
@@ -35,20 +40,12 @@ const MAX_QUERIES = 400;
 const MAX_MS = 5_000;
 /** What a page costs: it is listed, read, and written in some parts. */
 const QUERIES_PER_PAGE = 6;
+/** Entries of the audit log are read where they are from, and deleted where they were copied to. */
+const QUERIES_PER_ENTRIES = 2;
 /** Clocks stand still while an isolate works. */
 const MARGIN_MS = 5_000;
 /** A move that has not advanced for so long is undone. */
 const GIVE_UP_MS = 15 * 60_000;
-
-/** A trial only looks whether the move can begin. */
-export type DatabaseMoveRequest =
-  | { ask: 'state' }
-  | { ask: 'cancel' }
-  | { ask: 'start' | 'trial'; to: string };
-
-export type DatabaseMoveReply =
-  | { refused: null; database: string; move: DatabaseMove | null; ended: EndedMove | null }
-  | { refused: string };
 
 const CAN_BE_UNDONE: DatabaseMove['phase'][] = ['closing', 'draining', 'copying', 'comparing'];
 
@@ -78,7 +75,7 @@ export const openDatabaseMoving = (
   });
   const isFirst = (binding: string) => accountDatabases(env)[0].binding === binding;
 
-  const undo = (problem: string) => state.advance({ phase: 'undoing', problem });
+  const undo = (problem: string) => state.advance({ phase: 'undoing', problem, after: null });
 
   const close = async (route: MoveRoute): Promise<void> => {
     await closeAccount(route);
@@ -140,12 +137,16 @@ export const openDatabaseMoving = (
     logLine('info', { event: 'database_moved', account_id: accountId, to: state.ended()?.to, ...figures });
   };
 
-  const stay = async (route: MoveRoute, { problem, openedMs }: DatabaseMove): Promise<void> => {
+  const stay = async (route: MoveRoute, { problem, openedMs, after }: DatabaseMove): Promise<void> => {
     const { spend } = openBudget(MAX_QUERIES, MAX_MS);
     // First: the other database, which goes on refusing writes, may be what has failed.
     if (openedMs === null) await openAccount(env, route.from, accountId);
     state.advance({ openedMs: openedMs ?? Date.now() });
-    await removeCopiedEntries(env, route);
+    const isRemoved = await removeCopiedEntries(env, route, String(after ?? ''), (through) => {
+      state.advance({ after: through });
+      return spend(QUERIES_PER_ENTRIES);
+    });
+    if (!isRemoved) return;
     if (!(await cleanUp(env, route.to, accountId, spend))) return state.advance({});
     await noteGone(route.to, accountId);
     state.end();
@@ -175,7 +176,6 @@ export const openDatabaseMoving = (
         return state.advance({ phase: 'cleaning', openedMs: Date.now() });
       case 'cleaning':
         return clean(route);
-      case 'undoing':
       default:
         return stay(route, move);
     }
