@@ -36,8 +36,8 @@ const deleteSome = (db: Database, { table, accountId: column, primaryKey }: Owne
 };
 
 /**
- * Deletes the account's rows, but not the account, nor those of tables that are kept. `spend` gets the number of queries before each step, and returns false to
- * end this early. Returns whether all rows are gone.
+ * Deletes the account's rows, but not the account, nor those of tables that are kept. `spend` gets the number of queries before
+ * each step, and returns false to end this early. Returns whether all rows are gone.
  */
 export const deleteRows = async (
   db: Database,

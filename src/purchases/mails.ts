@@ -41,7 +41,7 @@ const save = async (env: Env, row: PurchaseMailRow, fields: Fields): Promise<voi
   await databaseOf(env, row.accountId).update(purchaseMails).set(fields).where(isRow(row));
 };
 
-/** An email that was sent would be sent again if D1 failed to note it, so it's noted once more before that counts. */
+/** Notes that an email was sent. Tries twice, because the email would be sent again if D1 failed to note it. */
 const saveSent = async (env: Env, row: PurchaseMailRow): Promise<void> => {
   const sent: Fields = { dueAt: null, sentAt: Date.now(), problem: null };
   await save(env, row, sent).catch(() => save(env, row, sent));

@@ -61,7 +61,8 @@ const transactionFacts = (data: unknown): StoreTold => {
   if (sent.status === 'past_due') return { facts: [{ kind: 'past_due', ...about }] };
   if (!PAID.has(sent.status)) return { facts: [] };
   const sender = buyerOf(undefined, undefined, sent.customer_id);
-  // Its subscription is named as it completes, seconds later. Taken before, a renewal that comes first would be another purchase.
+  // The transaction names its subscription once it is completed, seconds later. Until then it doesn't count as paid: a renewal
+  // that came before would be a purchase of its own.
   const begins = sent.items.some(({ price }) => price.billing_cycle) && sent.subscription_id === undefined;
   if (begins && sent.status === 'paid') return { facts: [{ kind: 'ordered', ...about, ...sender }] };
   const areChanges = CHANGES.has(sent.origin ?? '');
