@@ -25,7 +25,8 @@ const candidatesOf = ({ accountId }: Ctx, { seats }: ListInput, found: unknown[]
   SELECT licenses.seq FROM json_each(${JSON.stringify(found)})
   CROSS JOIN licenses INDEXED BY licenses_by_id
     ON licenses.account_id = ${accountId} AND licenses.id = json_each.value ->> 0
-  WHERE ${seats === 'full' ? sql`json_each.value ->> 1 >= ${SEAT_LIMIT}` : sql`true`}`;
+  WHERE ${seats === 'full' ? sql`json_each.value ->> 1 >= ${SEAT_LIMIT}` : sql`true`}
+  LIMIT ${found.length}`;
 
 /** Compares so many licenses at most that the gate proposes. */
 const readOn = async (ctx: Ctx, input: SortedInput, size: number): Promise<FoundPage> => {

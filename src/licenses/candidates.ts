@@ -32,15 +32,18 @@ export const compareCandidates = async (
   { db, accountId }: Ctx,
   { candidates, size = MAX_CANDIDATES, condition, isMatch = () => true, order, limit }: Comparison,
 ): Promise<ComparedPage> => {
-  // CROSS JOIN, the unary plus and iif() keep SQLite from using another index than the candidates' order.
+  // CROSS JOIN, the unary plus and iif() keep SQLite from using another index than the candidates' order. They are an array,
+  // because SQLite prepares a subquery of this size again for each place that names it.
   const found = sql`
-    WITH candidates(candidate) AS MATERIALIZED (${candidates}),
-    last(seq) AS MATERIALIZED (SELECT candidate FROM candidates LIMIT 1 OFFSET ${size - 1})
-    SELECT *, seq IS (SELECT seq FROM last) AS is_last FROM (
-      SELECT licenses.*, iif(${condition ?? sql`true`}, 1, 0) AS is_match
-      FROM candidates CROSS JOIN licenses ON licenses.seq = candidate WHERE +account_id = ${accountId}
+    SELECT * FROM (
+      SELECT licenses.*, iif(${condition ?? sql`true`}, 1, 0) AS is_match, at = ${size - 1} AS is_last
+      FROM (
+        SELECT key AS at, value AS candidate
+        FROM json_each((SELECT json_group_array(seq) FROM (${candidates}) AS candidates))
+      ) CROSS JOIN licenses ON licenses.seq = candidate
+      WHERE +account_id = ${accountId}
     )
-    WHERE iif(is_match = 1, true, seq = (SELECT seq FROM last))
+    WHERE iif(is_match = 1, true, is_last)
     ORDER BY ${order} LIMIT ${limit + 1}`;
   const rows = await db
     .select({

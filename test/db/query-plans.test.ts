@@ -168,7 +168,7 @@ const isInnerLoop = ({ id, parent, detail }: PlanRow, plan: PlanRow[]) =>
   detail.startsWith('SCAN json_each ') &&
   plan.some((step) => step.parent === parent && step.id < id && /^(SEARCH|SCAN) /.test(step.detail));
 
-const CANDIDATES = 'MATERIALIZE candidates';
+const CANDIDATES = 'CO-ROUTINE candidates';
 
 const isWithinCandidates = ({ parent }: PlanRow, plan: PlanRow[]): boolean => {
   const step = plan.find(({ id }) => id === parent);
