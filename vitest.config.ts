@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { parse } from 'smol-toml';
 import { defineConfig, type Plugin } from 'vitest/config';
@@ -12,6 +13,9 @@ const SECRETS = {
 };
 // Wrangler also reads the required secrets from the environment, and says so unless it logs only warnings.
 Object.assign(process.env, SECRETS, { WRANGLER_LOG: 'warn' });
+
+// Node keeps here what it compiles, so that wrangler and the CLI, which many tests start, need half the time to start.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/node');
 
 /** Each of these files would otherwise run at the end of its group while other workers are idle. */
 const SLOWEST = ['dashboard/pages', 'e2e/operator', 'e2e/local-run', 'fuzz/fuzz', 'billing/stripe-order'];
