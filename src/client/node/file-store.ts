@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../core/types.ts';
 import { codeOf, retry } from './busy-files.ts';
 import { takeLock } from './file-lock.ts';
+import { makeDir } from './make-dir.ts';
 
 const FILE = 'license.json';
 
@@ -13,7 +14,6 @@ const FILE = 'license.json';
  */
 export const fileStore = (dir: string): Store => {
   const path = join(dir, FILE);
-  const makeDir = () => mkdir(dir, { recursive: true, mode: 0o700 });
 
   /** An error names the store's file, also where Node.js names no file or a temporary one. */
   const named = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -25,7 +25,7 @@ export const fileStore = (dir: string): Store => {
   };
 
   const write = async (text: string) => {
-    await makeDir();
+    await makeDir(dir);
     const temporary = `${path}.${randomBytes(6).toString('hex')}`;
     try {
       await writeFile(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
@@ -44,7 +44,7 @@ export const fileStore = (dir: string): Store => {
       }),
     set: (text) => named(() => (text === null ? rm(path, { force: true }) : write(text))),
     lock: async (update) => {
-      const release = await makeDir().then(
+      const release = await makeDir(dir).then(
         () => takeLock(`${path}.lock`),
         () => null,
       );

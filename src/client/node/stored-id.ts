@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirSync } from './make-dir.ts';
 
 const FILE = 'machine-id';
 
@@ -23,7 +24,7 @@ export const storedId = (dir: string): string => {
   const made = randomBytes(16).toString('base64url');
   const temporary = `${path}.${made}`;
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeDirSync(dir);
     writeFileSync(temporary, made, { mode: 0o600, flag: 'wx' });
     try {
       linkSync(temporary, path);
