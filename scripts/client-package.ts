@@ -33,7 +33,9 @@ const bundle = async (name: string) => {
     platform: 'node',
     external: [/^node:/],
   });
-  const output = { minify: true, comments: false } as const;
+  // Of the core, pages load the file as it is. Node.js prints the line that threw, which must not be all of the package.
+  const minify = name === 'index' || { mangle: false, codegen: { removeWhitespace: false } };
+  const output = { minify, comments: false } as const;
   await build.write({ ...output, file: join(staged, 'dist', `${name}.js`), sourcemap: true });
   if (LIBRARIES.includes(name))
     await build.write({

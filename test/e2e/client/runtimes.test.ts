@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -88,6 +88,14 @@ test('the package works in Node.js 24 behind a proxy', async () => {
 
 test('the package works in Node.js 20', async () => {
   expect(await runIn(await findNode20())).toEqual(STEPS);
+});
+
+test.for(['import', 'require'])('a program that ends with an error says in a few lines why: %s', (kind) => {
+  const load = kind === 'import' ? 'await import' : 'require';
+  const script = `(async () => (${load}('@latchkey/client/node')).createLicense({ baseUrl: 'example.com', dir: '.' }))()`;
+  const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: project, encoding: 'utf8' });
+  expect(stderr).toContain('TypeError: baseUrl must be like https://example.com.');
+  expect(stderr.length).toBeLessThan(2_000);
 });
 
 test('the core works in a Worker', async () => {
