@@ -116,7 +116,10 @@ const checkFingerprint = (product: string): Result => {
   try {
     return ok(`${machineFingerprint(product)} for the product ${product}`);
   } catch (error) {
-    return { ...failure(error, 'Pass a fingerprint of your own to createLicense().'), result: 'warning' };
+    return {
+      ...failure(error, 'createLicense() keeps such an id itself, in dir: put dir on a volume.'),
+      result: 'warning',
+    };
   }
 };
 
