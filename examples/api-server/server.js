@@ -10,7 +10,7 @@ const refuse = (status, error, headers = {}) => ({ status, body: { error }, head
 
 /** Returns the status, the body, and the headers of the response. */
 const answer = async (authorization, address) => {
-  const [, licenseKey] = /^Bearer ([\w.-]{8,128})$/.exec(authorization ?? '') ?? [];
+  const [, licenseKey] = /^Bearer ([\w.-]{8,128})$/i.exec(authorization ?? '') ?? [];
   if (!licenseKey) return refuse(401, 'Send your license key as a bearer token.');
   const verdict = await verify(licenseKey, address);
   if (!verdict)

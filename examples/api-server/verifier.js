@@ -17,6 +17,12 @@ const spell = (typed) => {
   return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain.replace(/.{5}(?!$)/g, '$&-') : typed;
 };
 
+/** For the operator: to customers, a wrong API key looks like an outage. */
+const logFailure = (error) => {
+  console.error(`No verdict: ${error.cause?.code ?? error.message}`);
+  return null;
+};
+
 export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => {
   const api = createClient({ baseUrl, apiKey });
   // Two maps, so that keys that strangers make up can't push out a customer.
@@ -35,12 +41,12 @@ export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => 
   };
 
   const askService = async (licenseKey) => {
-    const { data } = await api.POST('/api/v1/licenses/verify', {
+    const { data, error, response } = await api.POST('/api/v1/licenses/verify', {
       body: { license_key: licenseKey, product },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     // Only a 200 says something about the license.
-    if (!data) throw new Error('The licensing service gave no verdict.');
+    if (!data) throw new Error(`Latchkey answered ${response.status} ${error?.error?.code ?? ''}`);
     const code = 'code' in data ? data.code : data.status;
     const verdict = { valid: data.valid, code, checkedAtMs: now() };
     remember(licenseKey, verdict);
@@ -69,7 +75,7 @@ export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => 
     const call =
       pending.get(licenseKey) ??
       (isKnown ? askService(licenseKey) : askForStranger(licenseKey, address))
-        .catch(() => null)
+        .catch(logFailure)
         .finally(() => pending.delete(licenseKey));
     pending.set(licenseKey, call);
     return (await call) ?? stale;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newProxy, newSeller, type Seller } from './support/application.ts';
 import { copyExample, startExample } from './support/examples.ts';
 import { cut, pass, respond } from './support/proxy.ts';
@@ -45,6 +45,23 @@ describe('api-server', () => {
     proxy.behavior = cut;
     expect(await call(licenseKey)).toBe(200);
     expect(await call('ANOTHER-LICENSE')).toBe(503);
+  });
+
+  test('says in its log why there is no verdict', async () => {
+    const proxy = await newProxy();
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => log.mockRestore());
+    const verify = await openVerifier(proxy, Date.now);
+    proxy.behavior = respond(403, '{"error":{"code":"api_key_invalid"}}', {
+      'content-type': 'application/json',
+    });
+    expect(await verify('SOME-LICENSE', '192.0.2.1')).toBeNull();
+    proxy.behavior = cut;
+    expect(await verify('SOME-LICENSE', '192.0.2.1')).toBeNull();
+    expect(log.mock.calls.map(([line]) => line as string)).toEqual([
+      'No verdict: Latchkey answered 403 api_key_invalid',
+      expect.stringMatching(/^No verdict: \w+/),
+    ]);
   });
 
   test('asks again after a minute, and trusts a valid license for an hour if there is no answer', async () => {
