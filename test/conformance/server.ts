@@ -35,9 +35,15 @@ type Command = { world: World } | { now: string } | ServiceEvent;
 
 /** What happens before the next request: a new world, another time, or an event of a sequence. */
 const command = async (sent: Command): Promise<object> => {
-  if ('world' in sent) double = open(sent.world);
-  else if ('now' in sent) double.clock.set(Date.parse(sent.now));
-  else return double.service.apply(sent);
+  if ('world' in sent) {
+    if (Array.isArray(sent.world.products))
+      throw new TypeError('The products are an object: the terms of each code.');
+    double = open(sent.world);
+  } else if ('now' in sent) {
+    const ms = Date.parse(sent.now);
+    if (Number.isNaN(ms)) throw new TypeError('The time must be like 2026-11-22T12:00:00.000Z.');
+    double.clock.set(ms);
+  } else return double.service.apply(sent);
   return {};
 };
 

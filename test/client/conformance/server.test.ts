@@ -74,4 +74,16 @@ test.for(['leases.json', 'seller.json'])('the server plays sequences/%s', async 
 
 test('a command that the server doesn’t know is refused', async () => {
   await expect(command({ seller: 'suspend', license_key: 'unknown' })).rejects.toThrow('There is no license');
+  const unknown = [{}, { network: 'slowly' }, { seller: 'refund' }, { now: 'tomorrow' }];
+  for (const sent of [...unknown, { world: { products: [{ code: 'orrery' }] } }])
+    await expect(command(sent), JSON.stringify(sent)).rejects.toThrow('TypeError');
+});
+
+test('the seller does what it does to the first license of the world, whatever its key', async () => {
+  await command({ world: { licenses: [{ license_key: 'FIRST-KEY' }, { license_key: 'SECOND-KEY' }] } });
+  const seats = async () => (await control()).seats;
+  await command({ seller: 'take_seat', fingerprint: 'machine-1' });
+  expect(await seats()).toEqual({ 'FIRST-KEY': 1, 'SECOND-KEY': 0 });
+  await command({ seller: 'rotate_key', new_license_key: 'THIRD-KEY' });
+  await command({ seller: 'free_seat', fingerprint: 'machine-1' });
 });

@@ -11,6 +11,8 @@ export type Network = { times?: number } & (
   | { network: 'changes'; fields: Record<string, unknown> }
 );
 
+const NETWORKS = ['up', 'down', 'hangs', 'loses_answers', 'repeats', 'slow', 'error', 'page', 'changes'];
+
 /** Time passes only if the test says so. */
 export interface Clock {
   nowMs: () => number;
@@ -61,6 +63,7 @@ export const openNetwork = (clock: Clock, serve: (request: Request) => Promise<R
 
   return {
     set: (network: Network): void => {
+      if (!NETWORKS.includes(network.network)) throw new TypeError('The network doesn’t do that.');
       present = network;
     },
 

@@ -2,7 +2,7 @@ import type { CopiedLicense } from '../../../src/gate/rules/rows.ts';
 import { newId } from '../../../src/shared/text/ids.ts';
 import type { ProductTerms } from '../../../src/shared/rules/terms.ts';
 import type { FileVerdict } from '../../../src/gate/rules/seller.ts';
-import { copiedLicense, FINGERPRINT, LICENSE_KEY, PRODUCT, PUBLISHED_RING, type WorldLicense } from '../world.ts';
+import { copiedLicense, FINGERPRINT, PRODUCT, PUBLISHED_RING, type WorldLicense } from '../world.ts';
 import type { Gate } from './gate.ts';
 
 interface Named {
@@ -32,9 +32,16 @@ export interface Facts {
 
 type FileSigner = (issued: FileVerdict & { refused: null }, fingerprint: string | null) => Promise<string>;
 
-export const openSeller = (gate: Gate, facts: Facts, nowMs: () => number, signFile: FileSigner) => {
+export const openSeller = (
+  gate: Gate,
+  facts: Facts,
+  nowMs: () => number,
+  signFile: FileSigner,
+  firstKey: string,
+) => {
+  let ownKey = firstKey;
   const write = (license: CopiedLicense) => gate.apply({ licenses: [license] });
-  const find = ({ license_key: key = LICENSE_KEY }: Named): CopiedLicense => {
+  const find = ({ license_key: key = ownKey }: Named): CopiedLicense => {
     const license = gate.find(key);
     if (!license) throw new Error(`There is no license ${key}.`);
     return license;
@@ -73,6 +80,7 @@ export const openSeller = (gate: Gate, facts: Facts, nowMs: () => number, signFi
         const license = find(act);
         erase(license);
         write({ ...license, licenseKey: act.new_license_key });
+        if (license.licenseKey === ownKey) ownKey = act.new_license_key;
         break;
       }
       case 'change_product':
@@ -99,6 +107,8 @@ export const openSeller = (gate: Gate, facts: Facts, nowMs: () => number, signFi
         if (next) facts.ring = [next, ...facts.ring];
         break;
       }
+      default:
+        throw new TypeError('The seller doesn’t do that.');
     }
     return {};
   };

@@ -91,9 +91,9 @@ export const openService = (clock: Clock, { licenses = [{ license_key: LICENSE_K
     });
 
   const network = openNetwork(clock, serve);
-  const act = openSeller(gate, facts, clock.nowMs, ({ verdict, issuedAtMs }, fingerprint) =>
-    sign(verdict, { kind: 'offline', nonce: null, fingerprint }, issuedAtMs),
-  );
+  const signFile: Parameters<typeof openSeller>[3] = ({ verdict, issuedAtMs }, fingerprint) =>
+    sign(verdict, { kind: 'offline', nonce: null, fingerprint }, issuedAtMs);
+  const act = openSeller(gate, facts, clock.nowMs, signFile, licenses[0]?.license_key ?? LICENSE_KEY);
 
   return {
     deliver: network.deliver,
