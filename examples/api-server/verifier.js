@@ -17,12 +17,6 @@ const spell = (typed) => {
   return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain.replace(/.{5}(?!$)/g, '$&-') : typed;
 };
 
-/** For the operator: to customers, a wrong API key looks like an outage. */
-const logFailure = (error) => {
-  console.error(`No verdict: ${error.cause?.code ?? error.message}`);
-  return null;
-};
-
 export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => {
   const api = createClient({ baseUrl, apiKey });
   // Two maps, so that keys that strangers make up can't push out a customer.
@@ -30,6 +24,14 @@ export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => 
   const refused = new Map();
   const pending = new Map();
   const strangers = createStrangers(now);
+  let failedAtMs = -Infinity;
+
+  /** For the operator: to customers, a wrong API key looks like an outage. */
+  const logFailure = (error) => {
+    console.error(`No verdict: ${error.cause?.code ?? error.message}`);
+    failedAtMs = now();
+    return null;
+  };
 
   const remember = (licenseKey, verdict) => {
     customers.delete(licenseKey);
@@ -55,7 +57,9 @@ export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => 
 
   /** Asks about a key that, as far as is known, doesn't exist. */
   const askForStranger = async (licenseKey, address) => {
-    if (!strangers.admit(address)) return { valid: false, code: 'too_many_unknown_keys' };
+    // During an outage, a key that is sent again need not be unknown.
+    if (!strangers.admit(address))
+      return now() - failedAtMs < FRESH_MS ? null : { valid: false, code: 'too_many_unknown_keys' };
     const verdict = await askService(licenseKey);
     if (verdict.code !== 'not_found') strangers.readmit(address);
     return verdict;

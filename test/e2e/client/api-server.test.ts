@@ -126,6 +126,18 @@ describe('api-server', () => {
     expect(proxy.paths).toEqual(['licenses/verify']);
   });
 
+  test('takes nobody who comes again during an outage for a stranger', async () => {
+    const proxy = await newProxy();
+    const log = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => log.mockRestore());
+    const verify = await openVerifier(proxy, () => 0);
+    proxy.behavior = respond(503);
+    const verdicts = [];
+    for (let count = 0; count < 12; count += 1) verdicts.push(await verify('SOME-LICENSE', '192.0.2.1'));
+    expect(verdicts).toEqual(Array(12).fill(null));
+    expect(proxy.paths.length).toBe(10);
+  });
+
   test('asks about every customer who comes at once after a start', async () => {
     const proxy = await newProxy();
     const verify = await openVerifier(proxy, () => 0);
