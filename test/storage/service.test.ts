@@ -142,12 +142,12 @@ test('tokens of v0.1.0 are verified with the keys that the service has now', asy
  * and is back since. Amid an attempt, a restart sends the webhook again, as it may.
  */
 const whileAwake = async (work: () => Promise<void>) => {
-  let isDone = false;
+  const progress = { isDone: false };
   const awake = runInDurableObject(outbox(ada.accountId), async () => {
-    while (!isDone) await scheduler.wait(20);
+    while (!progress.isDone) await scheduler.wait(20);
   });
   await work().finally(() => {
-    isDone = true;
+    progress.isDone = true;
   });
   await awake;
 };
