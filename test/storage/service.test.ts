@@ -138,8 +138,8 @@ test('tokens of v0.1.0 are verified with the keys that the service has now', asy
 });
 
 /**
- * Keeps the outbox from resting. The runtime restarts an object that has rested for ten seconds, here also one that was evicted
- * and is back since. Amid an attempt, a restart sends the webhook again, as it may.
+ * Keeps a call to the outbox open, because the runtime may restart an object that nobody calls. If that happens during an
+ * attempt, the webhook is sent again, which the service may do but this test doesn't expect.
  */
 const whileAwake = async (work: () => Promise<void>) => {
   const progress = { isDone: false };
