@@ -42,8 +42,11 @@ const withoutBrokenMaps: Plugin = {
 /** Comes first, because it decides where the other files of a global setup have their folders. */
 const IN_MEMORY = 'test/support/memory-folder.ts';
 
-/** By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. */
-const NODE_WORKERS = { maxWorkers: 2, sequence: { groupOrder: 1 } };
+/**
+ * By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. Loading their
+ * modules takes seconds, so the files of a worker share them.
+ */
+const NODE_WORKERS = { maxWorkers: 2, isolate: false, sequence: { groupOrder: 1 } };
 
 /** A project that runs in the Workers runtime, with the service's configuration. */
 const inWorker = (
@@ -152,6 +155,7 @@ export default defineConfig({
           // The tests of the client package share the service and the browser.
           include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
           globalSetup: [IN_MEMORY, 'test/e2e/support/dashboard-server.ts'],
+          setupFiles: ['test/e2e/support/setup.ts'],
           ...NODE_WORKERS,
           testTimeout: 120_000,
           hookTimeout: 120_000,

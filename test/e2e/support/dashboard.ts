@@ -1,9 +1,10 @@
-// The dashboard under test: the shared service, and a connection to the shared browser for one test file.
+// The dashboard under test: the shared service, and a connection to the shared browser.
 import { mkdir, rmdir } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
+import { afterFile } from './after-file.ts';
 import { openVisit, type Visit, type VisitOptions } from './browser.ts';
 import { type Customer, storageStateOf } from './customer.ts';
 import { reportOnFailure } from './report-failure.ts';
@@ -13,14 +14,14 @@ const { origin, browserEndpoint, clipboardLock } = inject('dashboard');
 
 export const service = clientOf(origin);
 
+/** Closing a connection closes its browser contexts, not the browser. */
 const browser = await chromium.connect(browserEndpoint);
-// Closes this file's browser contexts, not the browser.
-afterAll(() => browser.close());
 
-/** Opens a signed-out browser context. */
+/** Opens a signed-out browser context, which is closed at the end of the test file. */
 export const visit = async (options: VisitOptions = {}): Promise<Visit> => {
   const opened = await openVisit(browser, origin, options);
   reportOnFailure(opened.page);
+  afterFile(() => opened.context.close());
   return opened;
 };
 

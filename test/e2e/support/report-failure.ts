@@ -1,6 +1,6 @@
 // Tells what a browser test saw when it failed. On another machine, the report is all there is to find the cause.
 import type { Page } from 'playwright-core';
-import { afterEach } from 'vitest';
+import type { TestContext } from 'vitest';
 
 const MAX_LINES = 40;
 
@@ -10,7 +10,7 @@ interface Seen {
   lines: string[];
 }
 
-const pages: Seen[] = [];
+const pages = new Set<Seen>();
 
 /** Lets a failed test report what this page shows and which of its requests failed. */
 export const reportOnFailure = (page: Page): void => {
@@ -24,7 +24,9 @@ export const reportOnFailure = (page: Page): void => {
     if (response.status() >= 400)
       note(`${response.request().method()} ${response.url()}: ${response.status()}`);
   });
-  pages.push({ page, lines });
+  const seen = { page, lines };
+  pages.add(seen);
+  page.once('close', () => pages.delete(seen));
 };
 
 const report = async ({ page, lines }: Seen): Promise<string> => {
@@ -32,7 +34,8 @@ const report = async ({ page, lines }: Seen): Promise<string> => {
   return [page.url(), ...lines.slice(-MAX_LINES), ...text.split('\n').slice(0, MAX_LINES)].join('\n  ');
 };
 
-afterEach(async ({ task }) => {
+/** Runs after each test. */
+export const reportFailure = async ({ task }: Pick<TestContext, 'task'>): Promise<void> => {
   if (task.result?.state !== 'fail') return;
-  for (const seen of pages) if (!seen.page.isClosed()) console.error(await report(seen));
-});
+  for (const seen of pages) console.error(await report(seen));
+};

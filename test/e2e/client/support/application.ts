@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import type * as Core from '../../../../src/client/index.ts';
 import type * as Node from '../../../../src/client/node.ts';
+import { afterFile } from '../../support/after-file.ts';
 import { createAccount } from '../../support/customer.ts';
 import { clientOf } from '../../support/service.ts';
 import { type Proxy, startProxy } from './proxy.ts';
@@ -49,13 +50,9 @@ export const newSeller = async (terms: object = {}) => {
 
 export type Seller = Awaited<ReturnType<typeof newSeller>>;
 
-/** What ends with the test file. Tests that run at the same time can't share hooks that run after each test. */
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterAll(() => Promise.all(cleanUps.map((cleanUp) => cleanUp())));
-
 export const newProxy = async (): Promise<Proxy> => {
   const proxy = await startProxy(origin);
-  cleanUps.push(proxy.close);
+  afterFile(proxy.close);
   return proxy;
 };
 
@@ -91,6 +88,6 @@ export const newApplication = (
     ...machine,
     ...options,
   });
-  cleanUps.push(() => license.stop());
+  afterFile(() => license.stop());
   return license;
 };
