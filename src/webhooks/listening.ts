@@ -60,8 +60,12 @@ export const openListening = (ctx: DurableObjectState) => {
     cursor <= lastNumber();
 
   /** A call whose time is over doesn't wait, even if the end of its connection went unnoticed. */
-  const countWaiting = (by: EventWait['by'], nowMs: number) =>
-    ctx.getWebSockets(by).filter((socket) => Number(socket.deserializeAttachment()) > nowMs).length;
+  const waitingCalls = (by: EventWait['by'], nowMs: number) =>
+    ctx
+      .getWebSockets(by)
+      .map((socket) => ({ socket, endsAtMs: Number(socket.deserializeAttachment()) }))
+      .filter(({ endsAtMs }) => endsAtMs > nowMs)
+      .toSorted((a, b) => a.endsAtMs - b.endsAtMs);
 
   /** Before a client begins, blocks may be missing that it wants, so that no earlier cursor is known. */
   const begin = (verified: boolean, nowMs: number) => {
@@ -131,7 +135,12 @@ export const openListening = (ctx: DurableObjectState) => {
     /** Accepts a WebSocket, which the next block of events closes, unless there is one that the caller hasn't read. */
     wait: ({ after: cursor, waitMs, limit, by, verified }: EventWait, nowMs: number): Response => {
       if (!isKnown(cursor, verified, nowMs) || cursor < lastNumber()) return new Response();
-      if (countWaiting(by, nowMs) >= limit) return new Response(null, { status: REFUSED });
+      const waiting = waitingCalls(by, nowMs);
+      if (waiting.length >= limit) {
+        if (by === 'api_key') return new Response(null, { status: REFUSED });
+        // A tab that was closed or loaded again may have left its wait. One that is still open asks again after a pause.
+        waiting[0]?.socket.close();
+      }
       const [webSocket, own] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
       ctx.acceptWebSocket(own, [by, ...(verified ? [VERIFIED] : [])]);
       own.serializeAttachment(nowMs + waitMs);
