@@ -1,5 +1,6 @@
 // Migrates the local databases.
 import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,9 +27,24 @@ const joinMigrations = (): string => {
   return join(JOINED, 'wrangler.toml');
 };
 
+/** Says what the databases have. Without such a record, wrangler takes three seconds to find that nothing is to be done. */
+const toRecord = (bindings: string[]) =>
+  JSON.stringify({
+    bindings,
+    migrations: readdirSync(MIGRATIONS).toSorted(),
+    // It names the databases.
+    configuration: hash('sha256', readFileSync('wrangler.toml')),
+  });
+
+const readIfThere = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null);
+
 /** Applies the migrations to local databases. Returns why it couldn't, or null. */
 export const migrate = (bindings: string[], storage: string, env: NodeJS.ProcessEnv): string | null => {
-  const config = existsSync(join(storage, 'v3/d1')) ? 'wrangler.toml' : joinMigrations();
+  const databases = join(storage, 'v3/d1');
+  /** Beside the databases, so that whoever deletes them deletes it too. */
+  const recorded = join(databases, 'latchkey-migrations.json');
+  if (readIfThere(recorded) === toRecord(bindings)) return null;
+  const config = existsSync(databases) ? 'wrangler.toml' : joinMigrations();
   for (const binding of bindings) {
     const { status, stdout, stderr } = spawnSync(
       'wrangler',
@@ -38,5 +54,6 @@ export const migrate = (bindings: string[], storage: string, env: NodeJS.Process
     if (status !== 0)
       return `Could not apply the migrations to the local database ${binding}:\n${stdout}${stderr}`;
   }
+  writeFileSync(recorded, toRecord(bindings));
   return null;
 };
