@@ -8,6 +8,8 @@ import { buildIfChanged } from './up-to-date.ts';
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'src/client');
 const out = join(root, 'dist/client');
+/** Not among the sources otherwise, because a build writes it. */
+const API_TYPES = 'src/client/api/schema.ts';
 const staged = join(out, 'package');
 const types = join(root, 'dist/types');
 /** Each is a file of its own, because no application loads two of them. */
@@ -110,7 +112,7 @@ export const packClient = async (): Promise<string> => {
   });
   await buildIfChanged({
     to: 'dist/client',
-    sources: ['src/client', 'src/shared/rules', 'scripts/client-package.ts', 'LICENSE'],
+    sources: ['src/client', API_TYPES, 'src/shared/rules', 'scripts/client-package.ts', 'LICENSE'],
     build: pack,
   });
   return join(out, clientFile());

@@ -1,7 +1,7 @@
 // Builds only what isn't up to date. The content decides, because times of files say nothing after a checkout.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 /** What a build writes, and packages. */
@@ -28,7 +28,7 @@ const hashOf = (...paths: string[]): string => {
 };
 
 interface Build {
-  /** The folder that is written. */
+  /** The file or folder that is written. */
   to: string;
   /** The files and folders that it is made of. Installed packages are always among them. */
   sources: string[];
@@ -36,11 +36,12 @@ interface Build {
 }
 
 export const buildIfChanged = async ({ to, sources, build }: Build) => {
-  const stampPath = join(root, `${to}.sha256`);
+  const stampPath = join(root, 'dist', `${basename(to)}.sha256`);
   const stamp = existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : '';
   const made = hashOf(...sources, PACKAGES);
   if (stamp === `${made} ${hashOf(to)}`) return;
   rmSync(stampPath, { force: true });
   await build();
+  mkdirSync(dirname(stampPath), { recursive: true });
   writeFileSync(stampPath, `${made} ${hashOf(to)}`);
 };

@@ -2,9 +2,8 @@
 // because openapi-typescript needs a TypeScript of its own.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
-import { app } from '../../src/app.ts';
-import { openApiDocument } from '../openapi.ts';
+import type { OpenAPI3 } from 'openapi-typescript';
+import { buildIfChanged } from '../up-to-date.ts';
 
 interface Response {
   description: string;
@@ -12,7 +11,8 @@ interface Response {
   content: { 'application/json': { schema: { $ref: string } } };
 }
 
-const FILE = join(import.meta.dirname, '../../src/client/api/schema.ts');
+const FILE = 'src/client/api/schema.ts';
+const path = join(import.meta.dirname, '../..', FILE);
 const HEADER = '// Generated from the OpenAPI document by `npm run types`.\n\n';
 
 /** All errors have the same body, so one `default` response takes the place of a response per status. */
@@ -29,8 +29,19 @@ const mergeErrors = (document: OpenAPI3): OpenAPI3 => {
   return document;
 };
 
-const document = mergeErrors(openApiDocument(app, '') as unknown as OpenAPI3);
-const types = HEADER + astToString(await openapiTypes(document));
-
-// Editors, the compiler, and `npm run dev` look at the file again once it is written.
-if (!existsSync(FILE) || readFileSync(FILE, 'utf8') !== types) writeFileSync(FILE, types);
+await buildIfChanged({
+  to: FILE,
+  sources: ['src', 'scripts', 'package.json'],
+  build: async () => {
+    // Loading the service's routes and the compiler takes seconds.
+    const [{ default: openapiTypes, astToString }, { app }, { openApiDocument }] = await Promise.all([
+      import('openapi-typescript'),
+      import('../../src/app.ts'),
+      import('../openapi.ts'),
+    ]);
+    const document = mergeErrors(openApiDocument(app, '') as unknown as OpenAPI3);
+    const types = HEADER + astToString(await openapiTypes(document));
+    // Editors, the compiler, and `npm run dev` look at the file again once it is written.
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== types) writeFileSync(path, types);
+  },
+});
