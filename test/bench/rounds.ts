@@ -18,8 +18,10 @@ export interface Figure {
   cpuMsPerCall: number;
   /** Time until the runtime was idle after the last response. */
   restMs: number;
-  rounds: { callsPerSecond: number; p50Ms: number; p95Ms: number }[];
+  rounds: Record<InEachRound, number>[];
 }
+
+export type InEachRound = 'callsPerSecond' | 'p50Ms' | 'p95Ms';
 
 export interface Slice {
   connections: number;
@@ -33,6 +35,14 @@ export const median = (numbers: number[]): number => {
   const upper = sorted[middle] ?? Number.NaN;
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 };
+
+/** Compares round by round, because other work on the machine affects both targets in a round, and returns the median. */
+export const ratioOf = (
+  figure: Figure | undefined,
+  other: Figure | undefined,
+  key: InEachRound = 'p50Ms',
+): number =>
+  median((figure?.rounds ?? []).map((round, i) => round[key] / (other?.rounds[i]?.[key] ?? Number.NaN)));
 
 export const planOf = ({ runtime: { port }, request, expect }: Target, slice: Slice): Plan => ({
   port,
