@@ -14,7 +14,7 @@ const { origin, browserEndpoint, clipboardLock } = inject('dashboard');
 
 export const service = clientOf(origin);
 
-/** Closing a connection closes its browser contexts, not the browser. */
+/** Test files of a worker share the connection. */
 const browser = await chromium.connect(browserEndpoint);
 
 /** Opens a signed-out browser context, which is closed at the end of the test file. */
