@@ -1,18 +1,19 @@
-// Checks that the dashboard says nothing in the words that CONTRIBUTING.md has another one for.
+// Checks that the dashboard says nothing in the words that its README has another one for.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-const HEADING = '### What the dashboard says';
+const README = 'src/web/README.md';
+const HEADING = '## Words';
 const ROW = /^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$/gm;
 
-const section = readFileSync('CONTRIBUTING.md', 'utf8').split(HEADING)[1]?.split(/^#/m)[0] ?? '';
+const section = readFileSync(README, 'utf8').split(HEADING)[1]?.split(/^#/m)[0] ?? '';
 const rules = [...section.matchAll(ROW)].slice(1).flatMap(([, say = '', not = '']) =>
   not
     .split(', ')
     .filter((word) => word !== '—')
     .map((word) => ({ say, word, pattern: new RegExp(String.raw`\b${word}\b`, 'i') })),
 );
-if (rules.length === 0) throw new Error(`CONTRIBUTING.md has no words under “${HEADING}”.`);
+if (rules.length === 0) throw new Error(`${README} has no words under “${HEADING}”.`);
 
 /** The text between tags, and strings but for classes and what the palette also finds. Text has a space, or one capital letter. */
 const TEXTS =
