@@ -1,6 +1,7 @@
 import { accountDatabases, type NamedDatabase } from '../db/client.ts';
 import { setPlace } from '../db/room.ts';
 import type { MOVED_STATES } from '../db/schema.ts';
+import type { FeedPosition } from '../gate/rules/rows.ts';
 import { chooseDatabase } from '../shared/config/databases.ts';
 import { DAY_MS, isoDate } from '../shared/rules/dates.ts';
 import type { MoveRoute } from './copy.ts';
@@ -32,6 +33,22 @@ export const openAccount = async (env: Env, database: NamedDatabase, accountId: 
 /** The database has no rows of the account any more. It refuses writes of whoever still takes it for the account's. */
 export const noteGone = (database: NamedDatabase, accountId: string): Promise<void> =>
   mark(database, accountId, 'gone', null);
+
+/** Begins the account's feed in the other database, whose rows have numbers of their own. Returns where the gate goes on. */
+export const beginFeed = async ({ accountId, to }: MoveRoute): Promise<FeedPosition> => {
+  const atMs = Date.now();
+  const [, inserted] = await to.d1.batch<{ seq: number }>([
+    to.d1.prepare('DELETE FROM feed WHERE account_id = ?').bind(accountId),
+    to.d1
+      .prepare(
+        `INSERT INTO feed (account_id, kind, ref, created_at) VALUES (?1, 'account', ?1, ?2) RETURNING seq`,
+      )
+      .bind(accountId, atMs),
+  ]);
+  const seq = inserted?.results[0]?.seq;
+  if (seq === undefined) throw new Error('The feed has not begun.');
+  return { appliedSeq: seq, appliedAt: atMs, movedAt: atMs };
+};
 
 /** From now on, isolates that read the map find the account in the other database. */
 export const switchPlace = async (env: Env, { accountId, to }: MoveRoute): Promise<void> => {

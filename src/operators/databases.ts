@@ -6,7 +6,7 @@ import { gateOf } from '../shared/objects/address.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { getAccount } from './accounts.ts';
 
-// Moving an account to another D1 database. The account's gate does it, see src/gate/home/database-moving.ts.
+// Moving an account to another D1 database. The account's gate does it, see src/databases/move.ts.
 
 const gate = ({ env, accountId }: Ctx) => gateOf(env, accountId);
 

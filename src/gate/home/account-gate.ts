@@ -1,4 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
+import type { DatabaseMoveRequest } from '../../databases/move-state.ts';
 import { parseGateName } from '../../shared/objects/address.ts';
 import type { Alarm } from '../../shared/objects/alarm.ts';
 import type { Backup, BackupCall, BackupReply } from '../../shared/objects/backup.ts';
@@ -21,7 +22,6 @@ import type { LicenseSearch, MachinePosition, SellingActor } from '../rules/seat
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
-import type { DatabaseMoveRequest } from './database-move.ts';
 import { ERASED, type Erasing, openErasing } from './erasing.ts';
 import { type Home, openHome } from './home.ts';
 import { GATE_TABLES, openGateBackup } from './store.ts';

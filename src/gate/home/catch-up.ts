@@ -1,3 +1,4 @@
+import type { DatabaseMoveState } from '../../databases/move-state.ts';
 import { gateDatabaseOf } from '../../db/client.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
@@ -13,7 +14,6 @@ import type { Orphans, Rows } from '../rules/rows.ts';
 import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
-import type { DatabaseMoveState } from './database-move.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 

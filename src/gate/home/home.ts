@@ -1,3 +1,5 @@
+import { openDatabaseMove } from '../../databases/move-state.ts';
+import { openDatabaseMoving } from '../../databases/move.ts';
 import { databaseOf } from '../../db/client.ts';
 import { openStateReport, USUAL } from '../../db/object-state.ts';
 import { storeMachineBytes } from '../../db/storage.ts';
@@ -11,8 +13,6 @@ import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
-import { openDatabaseMove } from './database-move.ts';
-import { openDatabaseMoving } from './database-moving.ts';
 import { addMachinePruning } from './kept-machines.ts';
 import { openSearches, openTransfers } from './paces.ts';
 import { openSeats } from './seats.ts';

@@ -181,18 +181,6 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       return machine;
     },
 
-    /** Notes that a machine was refused. Returns false if another one was refused within the interval. */
-    noteRefusal: (licenseId: string, nowMs: number, intervalMs: number): boolean => {
-      const [noted] = sql.exec(
-        `INSERT INTO seat_refusals (license_id, at_ms) VALUES (?1, ?2)
-         ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <= ?2 - ?3 RETURNING 1`,
-        licenseId,
-        nowMs,
-        intervalMs,
-      );
-      return noted !== undefined;
-    },
-
     /** Erases what applications have said of machines that were activated until a time. Returns the number of machines. */
     eraseNames: ({ licenseId, untilMs }: TracedLicense): number => {
       history.eraseNames(licenseId, untilMs);
@@ -217,7 +205,6 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
 
     eraseLicense: (licenseId: string) => {
       remove('license_id = ?', licenseId);
-      sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
       history.erase(licenseId);
       counts.forget(licenseId);
     },

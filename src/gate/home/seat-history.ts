@@ -1,9 +1,22 @@
+import { HOUR_MS } from '../../shared/rules/dates.ts';
 import { MAX_HISTORY_CHANGES } from '../../shared/rules/licenses.ts';
-import { type HistoryPosition, REFUSALS, type SeatActor, type SeatChange } from '../rules/seats.ts';
+import type { CallName } from '../../shared/rules/verdict.ts';
+import { licenseEvent } from '../../shared/text/events.ts';
+import type { Outgoing } from '../object/outgoing.ts';
+import { describe, type Situation } from '../rules/judge.ts';
+import type { CopiedLicense } from '../rules/rows.ts';
+import {
+  type HistoryPosition,
+  REFUSALS,
+  type SeatActor,
+  type SeatChange,
+  type SeatRefusal,
+} from '../rules/seats.ts';
+import type { Copy } from './copy.ts';
 import { HISTORY_BYTES, historyPlace, type MachineTotals } from './machine-rows.ts';
 
-// When the seats of a license were taken and released, and by whom, and which machines found none. A seat's own row only has its
-// present state.
+// When the seats of a license were taken and released, and by whom, and which machines found none: its history, and the events of
+// it. A seat's own row only has its present state.
 
 type ChangeRow = {
   license_id: string;
@@ -45,6 +58,7 @@ const IS_REFUSAL = `action IN (${REFUSALS.map((refusal) => `'${refusal}'`).join(
 const isRefusal = (action: SeatChange['action']) => REFUSALS.some((refusal) => refusal === action);
 /** Machines that ask again and again must not push out when seats were taken. */
 const MAX_OTHER_REFUSALS = 49;
+const REFUSED_INTERVAL_MS = HOUR_MS;
 
 export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'addBytes'>) => {
   const remove = (where: string, ...bindings: (string | number)[]) => {
@@ -147,8 +161,74 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
       };
     },
 
-    erase: (licenseId: string) => remove('license_id = ?', licenseId),
+    /** Notes that a machine was refused. Returns false if another one of the license was within the last hour. */
+    noteRefusal: (licenseId: string, nowMs: number): boolean => {
+      const [noted] = sql.exec(
+        `INSERT INTO seat_refusals (license_id, at_ms) VALUES (?1, ?2)
+         ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms WHERE at_ms <= ?2 - ?3 RETURNING 1`,
+        licenseId,
+        nowMs,
+        REFUSED_INTERVAL_MS,
+      );
+      return noted !== undefined;
+    },
+
+    erase: (licenseId: string) => {
+      remove('license_id = ?', licenseId);
+      sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
+    },
   };
 };
 
 export type SeatHistory = ReturnType<typeof openSeatHistory>;
+
+const EVENTS = {
+  taken: 'activation.created',
+  released: 'activation.released',
+  no_seat: 'activation.refused',
+  transfer_limit: 'activation.refused',
+} as const satisfies Record<SeatChange['action'], string>;
+
+/** Why the machine found no seat, which the seller may want to know. */
+export const refusalOf = (call: CallName, code: string): SeatRefusal | undefined =>
+  call === 'heartbeat' ? undefined : REFUSALS.find((refusal) => refusal === code);
+
+/** Without an id, the machine was refused. */
+interface NamedMachine {
+  id: string | null;
+  fingerprint: string;
+  name: string | null;
+}
+
+/** Writes a license's history, and the events of it. */
+export const openSeatNotes = (
+  copy: Pick<Copy, 'account'>,
+  history: Pick<SeatHistory, 'add' | 'noteRefusal'>,
+  totals: Pick<MachineTotals, 'isFull'>,
+  outgoing: Pick<Outgoing, 'insert'>,
+) => {
+  /** Notes that a machine took or released a seat. */
+  const note = (
+    actor: SeatActor,
+    license: CopiedLicense,
+    action: SeatChange['action'],
+    { id, fingerprint, name }: NamedMachine,
+    nowMs: number,
+  ) => {
+    const change = { atMs: nowMs, action, actor, activationId: id ?? '', fingerprint, name };
+    history.add(license.id, change, totals.isFull(copy.account(), nowMs));
+    outgoing.insert([licenseEvent(EVENTS[action], nowMs, license, { activation_id: id, fingerprint, name })]);
+  };
+
+  return {
+    move: note,
+
+    /** Notes that a machine found no seat, at most once an hour for each license. */
+    refusal: (actor: SeatActor, license: CopiedLicense, refusal: SeatRefusal, situation: Situation) => {
+      const { input, nowMs } = situation;
+      if (!history.noteRefusal(license.id, nowMs)) return;
+      const machine = { id: null, fingerprint: input.fingerprint ?? '', name: describe(situation).name };
+      note(actor, license, refusal, machine, nowMs);
+    },
+  };
+};

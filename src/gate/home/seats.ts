@@ -16,7 +16,7 @@ import type { CopiedLicense } from '../rules/rows.ts';
 import { FOREVER_MS, isRecent, type Machine, type SeatActor } from '../rules/seats.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
-import { openSeatNotes, refusalOf } from './seat-notes.ts';
+import { openSeatNotes, refusalOf } from './seat-history.ts';
 import type { HomeStore } from './store.ts';
 
 const NOTHING_KNOWN = { machine: null, other: null, count: () => ({ used: 0, recent: 0 }) };
@@ -37,7 +37,7 @@ export const openSeats = (
 ) => {
   const termsOf = (license: CopiedLicense): Terms => copy.termsOf(license) ?? NO_TERMS;
 
-  const notes = openSeatNotes({ copy, machines, machineTotals, outgoing });
+  const notes = openSeatNotes(copy, machines.history, machineTotals, outgoing);
 
   /**
    * While the license's seats have leases, branches have no copies of them. A seat that is taken changes only their number, which

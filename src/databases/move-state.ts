@@ -1,5 +1,5 @@
-import type { Journal } from '../../shared/objects/journal.ts';
-import type { FeedPosition } from '../rules/rows.ts';
+import type { FeedPosition } from '../gate/rules/rows.ts';
+import type { Journal } from '../shared/objects/journal.ts';
 
 // How far the account's move to another D1 database has come. It is stored here, so that each step is repeated after a crash.
 

@@ -1,36 +1,29 @@
-import { cleanUp, removeCopiedEntries } from '../../databases/clean.ts';
-import {
-  copyFacts,
-  CopyRefused,
-  copyTable,
-  findDifference,
-  measureBytes,
-  type MoveRoute,
-} from '../../databases/copy.ts';
+import { accountDatabases, placeOf } from '../db/client.ts';
+import { isRejected } from '../db/errors.ts';
+import { MAP_LEASE_MS } from '../db/places.ts';
+import { readSize } from '../db/room.ts';
+import { openBudget } from '../erasure/budget.ts';
+import { CLOSED_BYTES } from '../shared/config/places.ts';
+import type { ObjectContext } from '../shared/objects/context.ts';
+import { logLine } from '../shared/text/log.ts';
+import { cleanUp, removeCopiedEntries } from './clean.ts';
+import { copyFacts, CopyRefused, copyTable, findDifference, measureBytes, type MoveRoute } from './copy.ts';
 import {
   areExpiriesTold,
+  beginFeed,
   closeAccount,
   isBackedUp,
   noteGone,
   openAccount,
   switchPlace,
-} from '../../databases/fences.ts';
-import { beginFeed } from '../../databases/mark-feed.ts';
-import { tablesFrom } from '../../databases/moved-tables.ts';
-import { accountDatabases, placeOf } from '../../db/client.ts';
-import { isRejected } from '../../db/errors.ts';
-import { MAP_LEASE_MS } from '../../db/places.ts';
-import { readSize } from '../../db/room.ts';
-import { openBudget } from '../../erasure/budget.ts';
-import { CLOSED_BYTES } from '../../shared/config/places.ts';
-import type { ObjectContext } from '../../shared/objects/context.ts';
-import { logLine } from '../../shared/text/log.ts';
+} from './fences.ts';
 import type {
   DatabaseMove,
   DatabaseMoveReply,
   DatabaseMoveRequest,
   DatabaseMoveState,
-} from './database-move.ts';
+} from './move-state.ts';
+import { tablesFrom } from './moved-tables.ts';
 
 // Moves the account's rows to another D1 database, from the alarm. Meanwhile the gate answers calls, D1 is read, and only what
 // the seller changes is refused. No write can be lost: the databases themselves refuse it, see src/db/guarded.ts.
