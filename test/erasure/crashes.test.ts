@@ -207,3 +207,14 @@ test('an account that an earlier release has half erased is erased', async () =>
   await finishErasure(ada.accountId);
   expect(await findLeftovers(ada.accountId, texts)).toEqual([]);
 });
+
+test('the hourly work finds an account again whose erasure has begun, and goes on with it', async () => {
+  useFakeClock();
+  const { ada, dueMs, texts } = await requested();
+  vi.setSystemTime(dueMs);
+  await runErasureAlarm(ada.accountId);
+  expect(await hasUser(ada)).toBe(false);
+  await gate(ada.accountId).eraseDue();
+  await finishErasure(ada.accountId);
+  expect(await findLeftovers(ada.accountId, texts)).toEqual([]);
+});

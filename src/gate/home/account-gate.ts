@@ -1,19 +1,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { DatabaseMoveRequest } from '../../databases/move-state.ts';
-import { parseGateName } from '../../shared/objects/address.ts';
-import type { Alarm } from '../../shared/objects/alarm.ts';
-import type { Backup, BackupCall, BackupReply } from '../../shared/objects/backup.ts';
-import { openObject } from '../../shared/objects/context.ts';
-import { migrateObject } from '../../shared/objects/migrations.ts';
+import type { BackupCall, BackupReply } from '../../shared/objects/backup.ts';
 import { allowRetries } from '../../shared/objects/retries.ts';
-import { storedName } from '../../shared/objects/stored-name.ts';
 import type { PresentedKey, KeyScope } from '../../shared/rules/api-keys.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import type { CallInput, CallName } from '../../shared/rules/verdict.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { MoveReply } from '../moving/departure.ts';
-import { type Moving, openMoving } from '../moving/moving.ts';
-import { openPlace, type Part } from '../moving/place.ts';
+import type { Part } from '../moving/place.ts';
 import { REPEATABLE, routeCalls, UNROUTED } from '../moving/routing.ts';
 import type { Admission, Call, MovedTo, ReplyText, TransferTurn } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply, Report } from '../rules/messages.ts';
@@ -22,9 +16,7 @@ import type { LicenseSearch, MachinePosition, SellingActor } from '../rules/seat
 import type { FileRequest, ImportedMachine } from '../rules/seller.ts';
 import type { RegionStatistics, Wait } from '../rules/traffic.ts';
 import type { Announcement, ChangeSize, CountedChange, Statistics } from '../rules/usage.ts';
-import { ERASED, type Erasing, openErasing } from './erasing.ts';
-import { type Home, openHome } from './home.ts';
-import { GATE_TABLES, openGateBackup } from './store.ts';
+import { type Gate, type Home, openGate } from './home.ts';
 
 /**
  * One object per account, and another one after each move to another region. It checks and counts every verify from its own
@@ -32,39 +24,19 @@ import { GATE_TABLES, openGateBackup } from './store.ts';
  */
 export class AccountGate extends DurableObject<Env> {
   static {
-    routeCalls(this.prototype, (gate) => gate.#moving.routing, [...UNROUTED]);
+    routeCalls(this.prototype, (gate) => gate.#gate.moving.routing, [...UNROUTED]);
     allowRetries(this.prototype, [...REPEATABLE]);
   }
 
-  readonly #alarm: Alarm;
-  readonly #moving: Moving;
-  readonly #erasing: Erasing;
-  readonly #backup: Backup;
-  #opened: Home | null = null;
+  readonly #gate: Gate;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const { accountId, epoch } = parseGateName(storedName(ctx));
-    const object = openObject(ctx, env, accountId, { epoch });
-    const place = openPlace(ctx.storage.kv, epoch);
-    const home = () => {
-      if (this.#opened) return this.#opened;
-      migrateObject(ctx.storage, GATE_TABLES);
-      return (this.#opened = openHome({ ...object, alarm: object.alarm.onlyWhile(place.isHome) }, place));
-    };
-    if (place.isHome()) home();
-    this.#alarm = object.alarm;
-    const erased = { ...ERASED, eraseDue: (inMs?: number) => this.eraseDue(inMs) };
-    const moving = (this.#moving = openMoving(object, place, home, erased));
-    this.#erasing = openErasing(object, place, moving, () => this.#home);
-    this.#backup = openGateBackup(object, moving);
-    // No call waits for a reload, a move or an erasure, so the alarm has to go on with it.
-    this.#alarm.start();
+    this.#gate = openGate(ctx, env);
   }
 
   get #home(): Home {
-    if (!this.#opened) throw new Error('This object is not the home of its account.');
-    return this.#opened;
+    return this.#gate.home();
   }
 
   /**
@@ -214,11 +186,11 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   startMove(region: Region, isTrial = false): Promise<MoveReply> {
-    return this.#moving.start(region, isTrial);
+    return this.#gate.moving.start(region, isTrial);
   }
 
   movingTo(): Region | null {
-    return this.#moving.movingTo();
+    return this.#gate.moving.movingTo();
   }
 
   /** Begins, cancels, or reads the move of the account's rows to another D1 database. */
@@ -227,15 +199,15 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   receive(part: Part): void {
-    this.#moving.receive(part);
+    this.#gate.moving.receive(part);
   }
 
   redirect(epoch: number): void {
-    this.#moving.redirect(epoch);
+    this.#gate.moving.redirect(epoch);
   }
 
   backup(call: BackupCall): Promise<BackupReply> {
-    return this.#backup(call);
+    return this.#gate.backup(call);
   }
 
   /** Erases what remains of deleted licenses and erased customers, see `openTraces`. */
@@ -250,20 +222,20 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Erases what is due of the account, or the account, from the alarm that comes so much later. Goes on until that is done. */
   eraseDue(inMs = 0): Promise<void> {
-    return this.#erasing.wake(inMs);
+    return this.#gate.erasing.wake(inMs);
   }
 
   /** Deletes the rows of an account that has moved before their time. */
   empty(): void {
-    this.#moving.empty();
+    this.#gate.moving.empty();
   }
 
   /** Erases everything here and, unless `isAlone`, in the objects to which the account has moved. */
   erase(isAlone = false): Promise<void> {
-    return this.#moving.erase(isAlone);
+    return this.#gate.moving.erase(isAlone);
   }
 
   override alarm(): Promise<void> {
-    return this.#alarm.run();
+    return this.#gate.alarm.run();
   }
 }

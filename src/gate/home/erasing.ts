@@ -21,7 +21,6 @@ import { ERASURE, type StoredPlace } from '../moving/place.ts';
 import { type Admission, type ReplyText, writeReply } from '../rules/calls.ts';
 import type { Forwarded, RenewalReply } from '../rules/messages.ts';
 import type { Announcement } from '../rules/usage.ts';
-import type { Home } from './home.ts';
 
 // The erasures of an account are carried out by its home, from its alarm. What they have done is in D1 and here, so each run of the
 // alarm goes on where the last one has stopped, and has its own budget. No account waits for another one.
@@ -50,11 +49,18 @@ interface Progress {
   clearedMs: number | null;
 }
 
+/** What an erasure asks of the home. */
+interface ErasingHome {
+  isMovingDatabase: () => boolean;
+  isChanging: () => boolean;
+  hasBranches: () => boolean;
+}
+
 export const openErasing = (
   { ctx, env, accountId, journal, alarm }: ObjectContext,
   place: StoredPlace,
   moving: Moving,
-  home: () => Pick<Home, 'isChanging' | 'hasBranches' | 'isMovingDatabase'>,
+  home: () => ErasingHome,
 ) => {
   const { kv } = ctx.storage;
   let progress = kv.get<Progress>(ERASURE) ?? null;
@@ -156,8 +162,6 @@ export const openErasing = (
     },
   };
 };
-
-export type Erasing = ReturnType<typeof openErasing>;
 
 /** Nothing makes a key of an erased account valid again. */
 const HOLDS_MS = 600_000;

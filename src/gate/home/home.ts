@@ -3,9 +3,12 @@ import { openDatabaseMoving } from '../../databases/move.ts';
 import { databaseOf } from '../../db/client.ts';
 import { openStateReport, USUAL } from '../../db/object-state.ts';
 import { storeMachineBytes } from '../../db/storage.ts';
-import { FIRST_EPOCH } from '../../shared/objects/address.ts';
-import type { ObjectContext } from '../../shared/objects/context.ts';
-import type { StoredPlace } from '../moving/place.ts';
+import { FIRST_EPOCH, parseGateName } from '../../shared/objects/address.ts';
+import { type ObjectContext, openObject } from '../../shared/objects/context.ts';
+import { migrateObject } from '../../shared/objects/migrations.ts';
+import { storedName } from '../../shared/objects/stored-name.ts';
+import { openMoving } from '../moving/moving.ts';
+import { openPlace, type StoredPlace } from '../moving/place.ts';
 import { openAdmission } from '../object/admission.ts';
 import { openAnswerCall } from '../object/answer-call.ts';
 import { openRelay } from '../object/outgoing.ts';
@@ -13,11 +16,12 @@ import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
+import { ERASED, openErasing } from './erasing.ts';
 import { addMachinePruning } from './kept-machines.ts';
 import { openSearches, openTransfers } from './paces.ts';
 import { openSeats } from './seats.ts';
 import { openSeller } from './seller.ts';
-import { type HomeStore, openHomeStore } from './store.ts';
+import { GATE_TABLES, type HomeStore, openGateBackup, openHomeStore } from './store.ts';
 import { openHomeUsage, openStatistics } from './usage.ts';
 
 /** Smaller differences wait for larger ones. */
@@ -58,7 +62,7 @@ const addStorageReport = (
 };
 
 /** Opens the account's home on the object's storage. Each part has what the parts before it have. */
-export const openHome = (object: ObjectContext, place: StoredPlace) => {
+const openHome = (object: ObjectContext, place: StoredPlace) => {
   const { ctx, env, accountId, journal, alarm } = object;
   const { epoch } = place;
   const movedTo = epoch > FIRST_EPOCH ? { epoch } : {};
@@ -139,3 +143,31 @@ export const openHome = (object: ObjectContext, place: StoredPlace) => {
 };
 
 export type Home = ReturnType<typeof openHome>;
+
+/** Opens an object of the account. It may also be one that the account has left, or one that it moves to. */
+export const openGate = (ctx: DurableObjectState, env: Env) => {
+  const { accountId, epoch } = parseGateName(storedName(ctx));
+  const object = openObject(ctx, env, accountId, { epoch });
+  const place = openPlace(ctx.storage.kv, epoch);
+  let opened: Home | null = null;
+  const open = (): Home => {
+    if (opened) return opened;
+    migrateObject(ctx.storage, GATE_TABLES);
+    return (opened = openHome({ ...object, alarm: object.alarm.onlyWhile(place.isHome) }, place));
+  };
+  if (place.isHome()) open();
+
+  const home = (): Home => {
+    if (!opened) throw new Error('This object is not the home of its account.');
+    return opened;
+  };
+  const erased: object = { ...ERASED, eraseDue: (inMs = 0) => erasing.wake(inMs) };
+  const moving = openMoving(object, place, open, erased);
+  const erasing = openErasing(object, place, moving, home);
+  const backup = openGateBackup(object, moving);
+  // No call waits for a reload, a move or an erasure, so the alarm has to go on with it.
+  object.alarm.start();
+  return { home, moving, erasing, backup, alarm: object.alarm };
+};
+
+export type Gate = ReturnType<typeof openGate>;
