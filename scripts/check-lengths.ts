@@ -1,8 +1,12 @@
-// Limits the lines of the page that a contributor reads first.
+// Limits the lines of a source file, and those of the page that a contributor reads first.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-const MAX_LINES: [pattern: string, lines: number][] = [['CONTRIBUTING.md', 120]];
+const MAX_LINES: [pattern: string, lines: number][] = [
+  ['*.ts', 250],
+  ['*.tsx', 250],
+  ['CONTRIBUTING.md', 120],
+];
 
 for (const [pattern, most] of MAX_LINES) {
   const files = execFileSync('git', ['ls-files', '-z', '--', pattern], { encoding: 'utf8' }).split('\0');

@@ -20,7 +20,7 @@ const LANES: Step[][] = [
   [
     ['binding types are up to date', 'npm', 'run', 'binding-types', '--', '--check'],
     ['format', 'oxfmt', '--check'],
-    ['pages are no longer than they may be', 'node', 'scripts/check-lengths.ts'],
+    ['no file has more lines than it may', 'node', 'scripts/check-lengths.ts'],
     ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
     ['exported types have names of their own', 'node', 'scripts/check-names.ts'],
     ['the dashboard keeps to its words', 'node', 'scripts/check-words.ts'],
