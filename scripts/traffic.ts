@@ -1,5 +1,5 @@
 // `npm run traffic`: says what a deployed service was asked, how it answered, and how fast its verifies were, of all its isolates
-// together. It reads what src/http/traffic.ts has written to Analytics Engine. See docs/running.md#totals-of-the-traffic.
+// together. It reads what src/http/request-counts.ts has written to Analytics Engine. See docs/running.md#totals-of-the-traffic.
 import { parseArgs } from 'node:util';
 import { openAccount } from './deploy/cloudflare.ts';
 import { datasetOf, readBase } from './deploy/configuration.ts';

@@ -1,6 +1,14 @@
-import { and, asc, eq, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { type ErasureRow, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
+import {
+  type ErasureRow,
+  idempotencyKeys,
+  licenseChanges,
+  licenses,
+  portalEmailChanges,
+  portalSessions,
+  portalTokens,
+} from '../db/schema.ts';
 import type { FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import type { Person } from '../shared/text/scrub.ts';
@@ -13,10 +21,26 @@ import {
   updateHistory,
   updateLicenses,
 } from './license-statements.ts';
-import { erasePortalRows } from './portal-rows.ts';
 import { erasePurchases, erasePurchasesOf } from './purchases.ts';
 import { scrubLicense } from './scrub-license.ts';
 import { scrubSellerTexts } from './seller-texts.ts';
+
+/** Ends a customer's sessions, links, and codes in the portal, and what is under way to change their address. */
+const erasePortalRows = ({ db, accountId }: Ctx, email: string) =>
+  db.batch([
+    db
+      .delete(portalSessions)
+      .where(and(eq(portalSessions.accountId, accountId), eq(portalSessions.email, email))),
+    db.delete(portalTokens).where(and(eq(portalTokens.accountId, accountId), eq(portalTokens.email, email))),
+    db
+      .delete(portalEmailChanges)
+      .where(
+        and(
+          eq(portalEmailChanges.accountId, accountId),
+          or(eq(portalEmailChanges.email, email), eq(portalEmailChanges.newEmail, email)),
+        ),
+      ),
+  ]);
 
 // Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
 // has the names of their machines. What is left is found again, so a run that was cut off can be repeated.

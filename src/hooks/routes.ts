@@ -1,13 +1,13 @@
 import { type Context, Hono } from 'hono';
 import type { StoreRow } from '../db/schema.ts';
 import { type AppEnv, completed } from '../http/context.ts';
-import { readRaw } from '../http/raw-body.ts';
+import { readRaw } from '../http/input.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
 import { AppError } from '../shared/app-error.ts';
 import { idPattern } from '../shared/text/ids.ts';
-import { findAnyStore } from '../stores/find-store.ts';
 import { PROVIDERS } from '../stores/provider/providers.ts';
 import { receive } from '../stores/receive.ts';
+import { findAnyStore } from '../stores/stores.ts';
 
 /** 1 MiB. */
 const MAX_DELIVERY_BYTES = 1_048_576;

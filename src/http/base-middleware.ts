@@ -7,9 +7,8 @@ import { logLine } from '../shared/text/log.ts';
 import type { AppEnv } from './context.ts';
 import { errorResponse } from './errors.ts';
 import { createLogSampler } from './log-sampler.ts';
-import { countRequest } from './request-counts.ts';
+import { countRequest, writeTraffic } from './request-counts.ts';
 import { collectHeaders } from './response-headers.ts';
-import { writeTraffic } from './traffic.ts';
 
 // Sets the request id and the response headers of every request, refuses plain http, and logs the request. This is one
 // middleware because each middleware adds to the cost of a verify.

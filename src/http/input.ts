@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import { AppError } from '../shared/app-error.ts';
 import { MAX_DETAILS, toDetails } from '../shared/schemas/issues.ts';
+import { readBytes } from '../shared/text/read-bytes.ts';
 import { bodyChunks, isEncoded } from '../shared/text/request-body.ts';
 import type { AppEnv } from './context.ts';
 import { refuseIdempotencyKey } from './idempotency.ts';
@@ -35,6 +36,12 @@ export const readText = async (request: Request, isJson = false): Promise<string
   }
   if (size > MAX_BODY_BYTES) throw tooLarge();
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : await new Blob(chunks).arrayBuffer());
+};
+
+/** Reads the bytes of a body as they were sent, which a signature is over. */
+export const readRaw = async (request: Request, maxBytes: number): Promise<Uint8Array> => {
+  if (Number(request.headers.get('content-length')) > maxBytes) throw tooLarge();
+  return readBytes(request.body, maxBytes, tooLarge);
 };
 
 const isJsonType = (contentType: string | undefined) =>

@@ -1,5 +1,6 @@
 import type { Result, Router } from 'hono/router';
 import { TrieRouter } from 'hono/router/trie-router';
+import { getPath } from 'hono/utils/url';
 
 const HAS_PARAMETERS = /[:*]/;
 
@@ -31,4 +32,12 @@ export const createCachingRouter = <T>(): Router<T> => {
       return result;
     },
   };
+};
+
+const UNTIDY = /\/\/|.\/$/;
+
+/** Returns the path of a URL as the routes spell it. A base URL that ends in a slash, joined with a path, has two. */
+export const tidyPath = (request: Request): string => {
+  const path = getPath(request);
+  return UNTIDY.test(path) ? path.replaceAll(/\/{2,}/g, '/').replace(/(.)\/$/, '$1') : path;
 };

@@ -7,9 +7,18 @@ import { clearPortalCookie, portalEndpoint, setPortalCookie } from '../auth/port
 import { type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { confirmChange } from '../self-service/change-email.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { sessionInput, signInInput, toCustomerSession, toPortalPage } from './customer-schemas.ts';
 import { openPortal } from './open.ts';
-import { openPortalInput, portalBody, portalLinkBody, putPortalInput, toPortal } from './schemas.ts';
+import {
+  openPortalInput,
+  portalBody,
+  portalLinkBody,
+  putPortalInput,
+  sessionInput,
+  signInInput,
+  toCustomerSession,
+  toPortal,
+  toPortalPage,
+} from './schemas.ts';
 import { endSessions, listSessions } from './sessions.ts';
 import { getPortal, putPortal } from './settings.ts';
 import { sendSignIn, startSession } from './sign-in.ts';

@@ -1,6 +1,7 @@
 import { and, desc, eq, isNotNull, lt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit, auditAsRead, untilAsRead } from '../audit/audit.ts';
+import { accountDatabases, placeOf } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { offers, purchases, storeMessages, type StoreRow, stores } from '../db/schema.ts';
@@ -21,6 +22,17 @@ export const findStore = async (ctx: Ctx, id: string): Promise<StoreRow> => {
   const [row] = await ctx.db.select().from(stores).where(isStore(ctx, id));
   if (!row) throw new AppError('not_found');
   return row;
+};
+
+/** Finds a store by its id alone, in whichever database its account is. */
+export const findAnyStore = async (env: Env, id: string): Promise<StoreRow | null> => {
+  // The newest database first, since most new stores are there.
+  for (const { binding, db } of accountDatabases(env).toReversed()) {
+    const [row] = await db.select().from(stores).where(eq(stores.id, id));
+    // While an account moves, its rows are in two databases.
+    if (row && (await placeOf(env, row.accountId)).binding === binding) return row;
+  }
+  return null;
 };
 
 export const listStores = async <Item>(

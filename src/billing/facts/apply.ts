@@ -11,8 +11,7 @@ import { logError, logLine } from '../../shared/text/log.ts';
 import type { CurrentState, Provider, Subject } from '../provider/provider.ts';
 import type { Books, Decision } from '../rules/books.ts';
 import { decide } from '../rules/decide.ts';
-import { toFactNames } from '../rules/fact-name.ts';
-import type { Fact } from '../rules/fact.ts';
+import { type Fact, toFactNames } from '../rules/fact.ts';
 import { loadBooks } from './load-books.ts';
 import { writeDecision } from './write-decision.ts';
 

@@ -1,9 +1,8 @@
 import { type Answer, answered, dropped, filed, left, renewMark, type Switched } from './changes.ts';
 import { conclude, NOTHING, openChecks, timeOf } from './holding.ts';
-import { openCurrent } from './listeners.ts';
 import type { ClientSettings, Runtime } from './options.ts';
 import type { LicenseRecord } from './record.ts';
-import { toState } from './state.ts';
+import { openCurrent, toState } from './state.ts';
 import { type Change, openStorage } from './storage.ts';
 import type { TokenReason } from './token.ts';
 import type { EntitlementValue, LicenseCode, LicenseProblem, LicenseState } from './types.ts';

@@ -38,8 +38,42 @@ export const toState = (
 const TIMES = new Set(['offlineUntil', 'leaseUntil', 'checkedAt', 'problem']);
 const withoutTimes = (name: string, value: unknown) => (TIMES.has(name) ? null : value);
 
-export const isSame = (a: LicenseState, b: LicenseState, replacer?: typeof withoutTimes): boolean =>
+const isSame = (a: LicenseState, b: LicenseState, replacer?: typeof withoutTimes): boolean =>
   JSON.stringify(a, replacer) === JSON.stringify(b, replacer);
 
 /** A renewed verdict is not a change. */
-export const isSameVerdict = (a: LicenseState, b: LicenseState): boolean => isSame(a, b, withoutTimes);
+const isSameVerdict = (a: LicenseState, b: LicenseState): boolean => isSame(a, b, withoutTimes);
+
+type Listener = (state: LicenseState) => void;
+
+/** The present state, and who is told about a change. */
+export const openCurrent = (first: LicenseState) => {
+  const listeners = new Set<Listener>();
+  let state = first;
+  return {
+    get: (): LicenseState => state,
+
+    /** A state that says the same stays the same object, and a verdict that was only renewed is no change. */
+    set: (next: LicenseState): LicenseState => {
+      if (isSame(next, state)) return state;
+      const isRenewed = isSameVerdict(next, state);
+      state = next;
+      if (isRenewed) return state;
+      for (const listener of listeners) {
+        try {
+          listener(next);
+        } catch (error) {
+          console.error(error);
+        }
+      }
+      return state;
+    },
+
+    listen: (listener: Listener) => {
+      // Each call has its own entry, even with the same function.
+      const entry: Listener = (next) => listener(next);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+  };
+};

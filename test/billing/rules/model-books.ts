@@ -1,8 +1,7 @@
 import type { BillingEvent, Books } from '../../../src/billing/rules/books.ts';
 import { isSettled } from '../../../src/billing/rules/books.ts';
 import { decide } from '../../../src/billing/rules/decide.ts';
-import { toFactNames } from '../../../src/billing/rules/fact-name.ts';
-import type { Fact } from '../../../src/billing/rules/fact.ts';
+import { type Fact, toFactNames } from '../../../src/billing/rules/fact.ts';
 import { isPaidInFull } from '../../../src/billing/rules/standing.ts';
 import type { PaymentRow, SubscriptionRow } from '../../../src/db/schema.ts';
 import type { openStripe } from './model-stripe.ts';

@@ -3,7 +3,6 @@ import { type PartAnswer, toPartAnswer } from '../../../shared/rules/import/run.
 import type { ApiClient } from '../../api/client.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
-import { readValues } from './lines.ts';
 
 const ATTEMPTS = 5;
 
@@ -13,6 +12,18 @@ export interface ImportQuery {
   allow_unknown_product?: 'true';
   events?: 'true';
   cursor?: string;
+}
+
+/** Returns the values of a stream of JSON lines. Throws if a line was cut off. */
+async function* readValues(stream: ReadableStream): AsyncGenerator {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
+  }
+  if (rest !== '') throw new CliError('The answer was cut off.', { code: 'cut_off' });
 }
 
 const sendOnce = async (api: ApiClient, body: string, query: ImportQuery): Promise<PartAnswer> => {
