@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { toRefusalError } from '../auth/authenticate.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { regionOf } from '../gate/worker/nearest.ts';
-import { clientLocation } from '../http/client-location.ts';
+import { clientLocation } from '../http/client.ts';
 import type { AppEnv } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
 import type { InputOf } from '../http/input.ts';

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { parseApiKey } from '../api-keys/api-key.ts';
 import { recallKeyRefusal, rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { clientAddress } from '../http/client-ip.ts';
+import { clientAddress } from '../http/client.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
 import {
   recallSessionRefusal,

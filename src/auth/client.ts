@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { clientIp } from '../http/client-ip.ts';
+import { clientIp } from '../http/client.ts';
 import type { AppEnv } from '../http/context.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import type { Client } from '../users/client.ts';

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { PublicCtx } from '../db/ctx.ts';
-import { clientIp } from '../http/client-ip.ts';
+import { clientIp } from '../http/client.ts';
 import { type AppEnv, publicCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';

@@ -5,7 +5,14 @@ import { accountCtx, type AppEnv } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
 import { type InputOf, type Inputs, readInputs } from '../http/input.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';
-import { findSession, hashSession, isSeenDue, noteSeen } from '../portal/sessions.ts';
+import {
+  type CustomerCtx,
+  findSession,
+  hashSession,
+  isSeenDue,
+  noteSeen,
+  type PortalCtx,
+} from '../portal/sessions.ts';
 import { findPortal } from '../portal/settings.ts';
 import { AppError } from '../shared/app-error.ts';
 import { VISITOR_PACE } from '../shared/rules/paces.ts';
@@ -66,3 +73,12 @@ export const portalEndpoint =
     await readInputs(c, inputs);
     return next();
   };
+
+export const portalCtx = (c: Context<AppEnv>): PortalCtx => ({ ...c.var.ctx, portal: c.get('portal').row });
+
+/** For operations of the customer who is signed in. */
+export const customerCtx = (c: Context<AppEnv>): CustomerCtx => {
+  const { customer } = c.get('portal');
+  if (!customer) throw new AppError('portal_session_required');
+  return { ...portalCtx(c), customer };
+};

@@ -6,7 +6,7 @@ import type { ErrorCode } from '../shared/app-error.ts';
 import type { PresentedKey } from '../shared/rules/api-keys.ts';
 import type { Actor } from '../shared/rules/audit.ts';
 import type { RateState } from '../shared/rules/rate.ts';
-import { clientAddress } from './client-ip.ts';
+import { clientAddress } from './client.ts';
 
 /** A seller's portal that is on, with the session of the customer who makes the call. */
 interface OpenPortal {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { AppError } from '../shared/app-error.ts';
 import { createPaces } from '../shared/memory/paces.ts';
-import { clientIp } from './client-ip.ts';
+import { clientIp } from './client.ts';
 
 const ADDRESSES_IN_MEMORY = 10_000;
 

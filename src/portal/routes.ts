@@ -1,9 +1,14 @@
 import { type Context, Hono } from 'hono';
 import { audit } from '../audit/audit.ts';
 import { clientOf } from '../auth/client.ts';
-import { customerCtx, portalCtx } from '../auth/customer-ctx.ts';
 import { endpoint } from '../auth/endpoint.ts';
-import { clearPortalCookie, portalEndpoint, setPortalCookie } from '../auth/portal.ts';
+import {
+  clearPortalCookie,
+  customerCtx,
+  portalCtx,
+  portalEndpoint,
+  setPortalCookie,
+} from '../auth/portal.ts';
 import { type AppEnv, completed, publicCtx } from '../http/context.ts';
 import { confirmChange } from '../self-service/change-email.ts';
 import { isoTime } from '../shared/rules/dates.ts';

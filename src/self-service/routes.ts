@@ -1,8 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { clientOf } from '../auth/client.ts';
-import { customerCtx } from '../auth/customer-ctx.ts';
-import { portalEndpoint } from '../auth/portal.ts';
+import { customerCtx, portalEndpoint } from '../auth/portal.ts';
 import type { AppEnv } from '../http/context.ts';
 import { numberedPageQuery, pageQuery } from '../shared/schemas/lists.ts';
 import { requestEmailChange } from './change-email.ts';

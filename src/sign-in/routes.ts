@@ -3,7 +3,7 @@ import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie, setSignInCookies } from '../auth/session-cookie.ts';
 import { sendVerification } from '../credentials/verify-email.ts';
-import { clientLocation } from '../http/client-location.ts';
+import { clientLocation } from '../http/client.ts';
 import { type AppEnv, completed, publicCtx, userCtx } from '../http/context.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
