@@ -74,7 +74,7 @@ export const parseApiKey = (apiKeySecrets: ApiKeySecrets, apiKey: string): Parse
 };
 
 /** Returns the name of the secret that an API key needs, or null if it isn't in the ring. */
-export const secretIdFor = (apiKeySecrets: ApiKeySecrets, apiKey: string): string | null => {
+export const neededSecretId = (apiKeySecrets: ApiKeySecrets, apiKey: string): string | null => {
   const parsed = parseUncached(apiKeySecrets, apiKey);
   return parsed && secretIdOf(parsed.apiKeySecret);
 };

@@ -43,7 +43,7 @@ export const audit = (
 ) => ctx.db.insert(auditLog).values(toRow(ctx, action, target, details));
 
 /** Inserts the entry of work that goes on, whose id its changes name. */
-export const auditAs = (
+export const auditWork = (
   ctx: Ctx,
   id: string,
   action: AuditAction,
@@ -52,8 +52,8 @@ export const auditAs = (
 ) => ctx.db.insert(auditLog).values({ ...toRow(ctx, action, null, details), id, accountId });
 
 /** The same within the account's storage. The caller passes the error to `refuseEntry`. */
-export const auditAsWithinStorage = (ctx: Ctx, id: string, action: AuditAction, details: AuditDetails) =>
-  auditAs(ctx, id, action, details, idWithinStorage(ctx));
+export const auditWorkWithinStorage = (ctx: Ctx, id: string, action: AuditAction, details: AuditDetails) =>
+  auditWork(ctx, id, action, details, idWithinStorage(ctx));
 
 /** Gives such an entry other details. It is inserted anew, so that the triggers count its bytes. */
 export const setDetails = async (
@@ -63,7 +63,7 @@ export const setDetails = async (
   details: AuditDetails,
 ): Promise<void> => {
   const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, id));
-  await ctx.db.batch([ctx.db.delete(auditLog).where(isEntry), auditAs(ctx, id, action, details)]);
+  await ctx.db.batch([ctx.db.delete(auditLog).where(isEntry), auditWork(ctx, id, action, details)]);
 };
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { PAYMENT_STATUSES, type PaymentRow, PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
+import { PAYMENT_STATUSES, type PaymentRow, PAYMENT_PROVIDERS, type SubscriptionRow } from '../db/schema.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { PAID_PLANS, type PaidPlan, PLAN_NAMES, type PlanName, PLANS } from '../shared/rules/plans.ts';
 import type { Price } from './provider/provider.ts';
@@ -28,7 +28,7 @@ export const cancelSubscriptionInput = z
 export const startedPaymentBody = z
   .object({
     payment_id: z.string().meta({ examples: ['pay_0VJ1mKq7XbT2c9LpQwZa'] }),
-    provider: z.enum(PROVIDERS),
+    provider: z.enum(PAYMENT_PROVIDERS),
     plan: z.enum(PAID_PLANS),
     amount: z.int().meta({ description: 'The amount in minor units, such as cents.' }),
     currency: z.string(),
@@ -77,7 +77,7 @@ export const billingBody = z
       .array(
         z.object({
           payment_id: z.string(),
-          provider: z.enum(PROVIDERS),
+          provider: z.enum(PAYMENT_PROVIDERS),
           plan: z.enum(PAID_PLANS),
           status: z.enum(PAYMENT_STATUSES),
           amount: z.int(),

@@ -1,6 +1,6 @@
 import { and, count, eq, gt, isNull, ne, or } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { secretIdFor, secretIdOf } from '../api-keys/api-key.ts';
+import { neededSecretId, secretIdOf } from '../api-keys/api-key.ts';
 import type { AccountDatabase } from '../db/client.ts';
 import { apiKeys } from '../db/schema.ts';
 import type { Settings } from '../shared/config/settings.ts';
@@ -25,7 +25,7 @@ const resealedFields = async ({ sealing, apiKeySecrets }: Settings, { accountId,
   const owner = [accountId, id];
   const apiKey = await unseal(sealing, sealed, owner);
   return {
-    secretId: secretIdFor(apiKeySecrets, apiKey) ?? UNKNOWN_SECRET,
+    secretId: neededSecretId(apiKeySecrets, apiKey) ?? UNKNOWN_SECRET,
     ...(sealingKeyOf(sealed) !== sealing.current && { sealed: await seal(sealing, apiKey, owner) }),
   };
 };

@@ -1,4 +1,4 @@
-import { auditAsWithinStorage, refuseEntry } from '../audit/audit.ts';
+import { auditWorkWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seller.ts';
 import { TOO_MANY_CHANGES } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -46,7 +46,7 @@ const record = async (current: Import): Promise<LineError | null> => {
   const { ctx, options } = current;
   if (options.isDryRun || current.isRecorded) return null;
   try {
-    const entry = auditAsWithinStorage(ctx, current.entryId, 'license.import', auditDetails(options));
+    const entry = auditWorkWithinStorage(ctx, current.entryId, 'license.import', auditDetails(options));
     await entry.catch(refuseEntry);
     current.isRecorded = true;
     return null;

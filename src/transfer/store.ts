@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import { auditAs } from '../audit/audit.ts';
+import { auditWork } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
@@ -194,7 +194,7 @@ export const commitPlan = async (
     ...putProducts(ctx, put),
     ...insertLicenses(ctx, created, facts),
     ...updateLicenses(ctx, updated, facts),
-    ...(entry.details ? [auditAs(ctx, entry.id, 'license.import', entry.details)] : []),
+    ...(entry.details ? [auditWork(ctx, entry.id, 'license.import', entry.details)] : []),
   ];
   if (!statement) return false;
   await commit(ctx, [statement, ...others], [first, ...changes]);

@@ -179,7 +179,7 @@ export const portalChangeLimits = (change: 'rotate' | 'file' | 'release', licens
 ];
 
 /** The changes of address that a customer asks for. Each mails two addresses. */
-export const portalEmailLimits = (accountId: string, email: string): Limit[] => [
+export const portalAddressLimits = (accountId: string, email: string): Limit[] => [
   hourly('portal-change-email', `${accountId} ${email}`, 3),
 ];
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
-import { LICENSE_STATUSES } from '../../src/shared/rules/licenses.ts';
+import { STORED_LICENSE_STATUSES } from '../../src/shared/rules/licenses.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { countRowsRead } from '../support/d1-queries.ts';
 import { accountsD1 } from '../support/databases.ts';
@@ -61,7 +61,7 @@ test('a dashboard call reads few rows, however many last days, products, and API
 });
 
 const day = fc.option(fc.integer({ min: -3, max: 45 }), { freq: 8 });
-const status = fc.constantFrom(...LICENSE_STATUSES);
+const status = fc.constantFrom(...STORED_LICENSE_STATUSES);
 const CHANGE = fc.oneof(
   fc.record({ insert: fc.array(day, { minLength: 1, maxLength: 5 }) }),
   fc.record({ pick: fc.nat(), setDay: day }),

@@ -1,7 +1,7 @@
-import type { PROVIDERS } from '../../db/schema.ts';
+import type { PAYMENT_PROVIDERS } from '../../db/schema.ts';
 import type { PaidPlan } from '../../shared/rules/plans.ts';
 
-export type ProviderName = (typeof PROVIDERS)[number];
+export type ProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
 interface Period {
   startMs: number;

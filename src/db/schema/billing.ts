@@ -4,7 +4,7 @@ import { DAY_MS } from '../../shared/rules/dates.ts';
 import { PAID_PLANS } from '../../shared/rules/plans.ts';
 import { accounts } from './accounts.ts';
 
-export const PROVIDERS = ['sandbox', 'stripe'] as const;
+export const PAYMENT_PROVIDERS = ['sandbox', 'stripe'] as const;
 export const PAYMENT_STATUSES = [
   'pending',
   'paid',
@@ -22,7 +22,7 @@ export const payments = sqliteTable(
     accountId: text('account_id')
       .notNull()
       .references(() => accounts.id),
-    provider: text({ enum: PROVIDERS }).notNull(),
+    provider: text({ enum: PAYMENT_PROVIDERS }).notNull(),
     plan: text({ enum: PAID_PLANS }).notNull(),
     status: text({ enum: PAYMENT_STATUSES }).notNull(),
     amount: integer().notNull(),
@@ -82,7 +82,7 @@ export const subscriptions = sqliteTable(
     accountId: text('account_id')
       .notNull()
       .references(() => accounts.id),
-    provider: text({ enum: PROVIDERS }).notNull(),
+    provider: text({ enum: PAYMENT_PROVIDERS }).notNull(),
     providerRef: text('provider_ref').notNull(),
     plan: text({ enum: PAID_PLANS }).notNull(),
     status: text({ enum: SUBSCRIPTION_STATUSES }).notNull(),

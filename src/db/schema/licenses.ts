@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 import type { Actor } from '../../shared/rules/audit.ts';
 import type { ChangeableField, ColumnOf, LicenseField } from '../../shared/rules/license-fields.ts';
-import { LICENSE_STATES, LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
+import { LICENSE_STATES, STORED_LICENSE_STATUSES, type Metadata } from '../../shared/rules/licenses.ts';
 import type { LicenseTerms } from '../../shared/rules/terms.ts';
 import { accounts } from './accounts.ts';
 
@@ -19,7 +19,7 @@ export const licenses = sqliteTable(
       .notNull()
       .references(() => accounts.id),
     licenseKey: text('license_key').notNull(),
-    status: text({ enum: LICENSE_STATUSES }).notNull(),
+    status: text({ enum: STORED_LICENSE_STATUSES }).notNull(),
     product: text(),
     customerEmail: text('customer_email').notNull(),
     customerName: text('customer_name'),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { LICENSE_STATUSES } from '../../shared/rules/licenses.ts';
+import { STORED_LICENSE_STATUSES } from '../../shared/rules/licenses.ts';
 import type { SoldOffer, WantedLicense } from '../../shared/rules/sold-offer.ts';
 import { PURCHASE_STATUSES, STORE_PROVIDERS } from '../../shared/rules/stores.ts';
 
@@ -122,8 +122,8 @@ export const purchaseLicenses = sqliteTable(
     /** The offer by which it was made, or changed last. */
     offer: text({ mode: 'json' }).$type<SoldOffer>().notNull(),
     /** The status that the purchase has set, and the one before, to which it leads back. Null if it has set none. */
-    setStatus: text('set_status', { enum: LICENSE_STATUSES }),
-    returnsTo: text('returns_to', { enum: LICENSE_STATUSES }),
+    setStatus: text('set_status', { enum: STORED_LICENSE_STATUSES }),
+    returnsTo: text('returns_to', { enum: STORED_LICENSE_STATUSES }),
   },
   (table) => [
     primaryKey({ columns: [table.purchaseId, table.slot, table.number] }),

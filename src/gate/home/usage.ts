@@ -1,4 +1,4 @@
-import { addDays as addToDate, isoDate } from '../../shared/rules/dates.ts';
+import { addDays, isoDate } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import type { Ledger } from '../object/ledger.ts';
@@ -13,7 +13,7 @@ import {
   usedByOthers,
 } from '../rules/limits.ts';
 import {
-  addDays,
+  sumDays,
   type DayTraffic,
   mergeDays,
   type RegionStatistics,
@@ -155,13 +155,13 @@ export const openTrafficTable = (sql: SqlStorage) => {
       JSON.stringify(routes),
     );
 
-  const add = (date: string, routes: DayTraffic) => save(date, HOME, addDays(read(date, HOME), routes));
+  const add = (date: string, routes: DayTraffic) => save(date, HOME, sumDays(read(date, HOME), routes));
 
   return {
     /** Adds home's own traffic, as part of the current transaction. */
     addPast: (days: Traffic, nowMs: number) => {
       for (const [date, routes] of Object.entries(days)) add(date, routes);
-      sql.exec('DELETE FROM region_traffic WHERE date < ?', addToDate(isoDate(nowMs), 1 - TRAFFIC_DAYS));
+      sql.exec('DELETE FROM region_traffic WHERE date < ?', addDays(isoDate(nowMs), 1 - TRAFFIC_DAYS));
     },
 
     /** Merges what a branch has reported, as part of the current transaction. */
@@ -184,7 +184,7 @@ export const openTrafficTable = (sql: SqlStorage) => {
       sql
         .exec<{ routes: string }>('SELECT routes FROM region_traffic WHERE date >= ?', fromDate)
         .toArray()
-        .reduce((sum, { routes }) => addDays(sum, JSON.parse(routes) as DayTraffic), {}),
+        .reduce((sum, { routes }) => sumDays(sum, JSON.parse(routes) as DayTraffic), {}),
   };
 };
 
@@ -214,7 +214,7 @@ export const openStatistics = (
     const past = fromDate === null ? {} : traffic.readFrom(fromDate);
     return {
       branches: branches.list(),
-      routes: current.reduce((sum, [, routes]) => addDays(sum, routes), past),
+      routes: current.reduce((sum, [, routes]) => sumDays(sum, routes), past),
     };
   },
 

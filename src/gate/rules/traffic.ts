@@ -52,7 +52,7 @@ const combineDays = (a: DayTraffic, b: DayTraffic, combined: (a: Route, b: Route
   return day;
 };
 
-export const addDays = (a: DayTraffic, b: DayTraffic): DayTraffic => combineDays(a, b, addRoutes);
+export const sumDays = (a: DayTraffic, b: DayTraffic): DayTraffic => combineDays(a, b, addRoutes);
 
 /** Merges two reports of the same day. Counts only grow, so the larger one is the later one. */
 export const mergeDays = (a: DayTraffic, b: DayTraffic): DayTraffic =>

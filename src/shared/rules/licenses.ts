@@ -3,8 +3,8 @@ import { addDays } from './dates.ts';
 // A license's states, transitions and limits. The Worker enforces these rules, and the dashboard explains them.
 
 /** Stored statuses. `expired` isn't stored, because it follows from `expires_at`. */
-export const LICENSE_STATUSES = ['active', 'suspended', 'revoked'] as const;
-export type StoredLicenseStatus = (typeof LICENSE_STATUSES)[number];
+export const STORED_LICENSE_STATUSES = ['active', 'suspended', 'revoked'] as const;
+export type StoredLicenseStatus = (typeof STORED_LICENSE_STATUSES)[number];
 
 /** Statuses as the API shows them. */
 export const LICENSE_STATES = ['active', 'expired', 'suspended', 'revoked'] as const;
