@@ -41,6 +41,7 @@ const withoutBrokenMaps: Plugin = {
 
 /** Comes first, because it decides where the other files of a global setup have their folders. */
 const IN_MEMORY = 'test/support/memory-folder.ts';
+const MIGRATED = 'test/e2e/support/migrated-state.ts';
 
 /**
  * By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. Loading their
@@ -143,7 +144,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/*.test.ts'],
-          globalSetup: [IN_MEMORY],
+          globalSetup: [IN_MEMORY, MIGRATED],
           ...NODE_WORKERS,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -154,7 +155,7 @@ export default defineConfig({
           name: 'dashboard',
           // The tests of the client package share the service and the browser.
           include: ['test/e2e/dashboard/*.test.ts', 'test/e2e/client/*.test.ts'],
-          globalSetup: [IN_MEMORY, 'test/e2e/support/dashboard-server.ts'],
+          globalSetup: [IN_MEMORY, MIGRATED, 'test/e2e/support/dashboard-server.ts'],
           setupFiles: ['test/e2e/support/setup.ts'],
           ...NODE_WORKERS,
           testTimeout: 120_000,

@@ -1,7 +1,7 @@
 // Runs the service in Miniflare with a migrated database, and provides a client for its API.
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { newSecrets } from '../e2e/support/checkout.ts';
 import { clientOf, type Service } from '../e2e/support/service.ts';
 import { type Bundle, ROOT } from './build.ts';
 import { type Runtime, startWorker } from './runtime.ts';
@@ -23,11 +23,7 @@ export const openPlace = (under: string, name: string): Place => {
   return {
     name,
     folder,
-    secrets: {
-      API_KEY_SECRET: randomBytes(32).toString('hex'),
-      SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-      SIGNING_KEYS: randomBytes(32).toString('base64'),
-    },
+    secrets: newSecrets(),
   };
 };
 

@@ -1,7 +1,8 @@
 // `npm run test:burst`: measures the latency of verify and the memory of the runtime while 10,000 webhooks of one
 // account are delivered, and compares them with the same calls without webhooks in the same run.
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkOut, cleanUp, runCommand, type Service, startService } from '../e2e/support/service.ts';
+import { checkOut } from '../e2e/support/checkout.ts';
+import { cleanUp, runCommand, type Service, startService } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, createLicense, type Customer, signUp, verify } from './customer.ts';
 import { quantile, summarize } from './latencies.ts';
 import { openReceiver } from './receiver.ts';

@@ -1,10 +1,11 @@
 // `npm run test:move`: moves an account with 20,000 licenses to another database under load, there and back, and counts what was
 // lost: calls, licenses that were answered, changes, and events. Nothing of the service's times is shortened.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkOut, cleanUp, type Service, startService } from '../e2e/support/service.ts';
+import { checkOut, newSecrets, writeSecrets } from '../e2e/support/checkout.ts';
+import { cleanUp, type Service, startService } from '../e2e/support/service.ts';
 import {
   addEndpoint,
   addKey,
@@ -40,14 +41,7 @@ const addDatabase = (checkout: string) => {
     .replace('DATABASES = "DB"', 'DATABASES = "DB, DB2@2999-01-01"')
     .replace('# Where backups go', `${second}# Where backups go`);
   writeFileSync(file, source);
-  const secrets = {
-    OPERATOR_TOKEN: TOKEN,
-    API_KEY_SECRET: randomBytes(32).toString('hex'),
-    SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    SIGNING_KEYS: randomBytes(32).toString('base64'),
-  };
-  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(checkout, '.dev.vars'), lines.join(''));
+  writeSecrets(checkout, { ...newSecrets(), OPERATOR_TOKEN: TOKEN });
 };
 
 const keyOf = (i: number) => `MOVED-${String(i).padStart(7, '0')}`;

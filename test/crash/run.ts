@@ -5,7 +5,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { checkOut, cleanUp, type Service } from '../e2e/support/service.ts';
+import { checkOut } from '../e2e/support/checkout.ts';
+import { cleanUp, type Service } from '../e2e/support/service.ts';
 import { addEndpoint, addKey, listPending, signUp } from './customer.ts';
 import { checkCut } from './cut.ts';
 import { readGrants } from './grants.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { type Configuration, configure, readBase } from '../../scripts/deploy/configuration.ts';
 import { targetOf } from '../../scripts/deploy/target.ts';
-import { checkOutBuilt, cleanUp, runCommand } from './support/service.ts';
+import { checkOutBuilt } from './support/checkout.ts';
+import { cleanUp, runCommand } from './support/service.ts';
 
 // The configuration that `npm run deploy` writes for an environment.
 

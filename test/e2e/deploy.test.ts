@@ -2,8 +2,9 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { checkOutBuilt } from './support/checkout.ts';
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
-import { checkOutBuilt, cleanUp, runCommand } from './support/service.ts';
+import { cleanUp, runCommand } from './support/service.ts';
 
 // `npm run deploy` as docs/deploying.md shows it, with the real wrangler, against a double of Cloudflare's API. What Cloudflare
 // itself would do was never seen: see docs/never-run.md.

@@ -1,18 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkOutBuilt, cleanUp, runCommand, secretsOf, startService } from './support/service.ts';
+import { checkOutBuilt, newSecrets, secretsOf, writeSecrets } from './support/checkout.ts';
+import { cleanUp, runCommand, startService } from './support/service.ts';
 
 let folder: string;
 let validSecrets: string;
 
-const writeSecrets = (change: (lines: string) => string) =>
+const changeSecrets = (change: (lines: string) => string) =>
   writeFileSync(join(folder, '.dev.vars'), change(validSecrets));
 
 beforeAll(async () => {
   folder = await checkOutBuilt();
-  // The first start generates the secrets.
-  await (await startService(folder)).stop();
+  writeSecrets(folder, newSecrets());
   validSecrets = readFileSync(join(folder, '.dev.vars'), 'utf8');
 });
 
@@ -55,7 +55,7 @@ test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
     (lines) => lines.replace(/^(SIGNING_KEYS=.{20}).*/m, '$1'),
   ],
 ])('%s stops `npm run dev` with one sentence that names the secret', async ([, sentence, change]) => {
-  writeSecrets(change);
+  changeSecrets(change);
   const { code, stdout, stderr } = await runCommand(folder, 'npm', 'run', '--silent', 'dev');
   expect(code).toBe(1);
   expect(stdout).toBe('');
@@ -66,7 +66,7 @@ test.for<[name: string, sentence: RegExp, change: (lines: string) => string]>([
 });
 
 test('the Worker answers 503, and /health names the missing secret', async () => {
-  writeSecrets((lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''));
+  changeSecrets((lines) => lines.replace(/^API_KEY_SECRET=.*\n/m, ''));
   const service = await startService(folder, [
     join(folder, 'node_modules/.bin/wrangler'),
     'dev',

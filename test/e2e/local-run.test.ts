@@ -1,18 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revealedApiKeyBody } from '../../src/api-keys/schemas.ts';
 import { licenseBody } from '../../src/licenses/schemas.ts';
 import { signedInBody } from '../../src/sign-in/schemas.ts';
 import { healthBody } from '../../src/system/health.ts';
-import {
-  checkOut,
-  checkOutBuilt,
-  cleanUp,
-  secretsOf,
-  type Service,
-  startService,
-} from './support/service.ts';
+import { checkOut, checkOutBuilt, secretsOf } from './support/checkout.ts';
+import { cleanUp, type Service, startService } from './support/service.ts';
 
 // Two checkouts run side by side, and the first checkout's service is restarted.
 
@@ -33,6 +28,8 @@ type Customer = Awaited<ReturnType<typeof createAccount>>;
 
 const verify = (service: Service, { apiKey, licenseKey }: Pick<Customer, 'apiKey' | 'licenseKey'>) =>
   service.post('/api/v1/licenses/verify', { license_key: licenseKey }, { 'x-api-key': apiKey });
+
+const LATER_MIGRATION = '9999_later.sql';
 
 let folders: [string, string];
 let first: Service;
@@ -148,7 +145,22 @@ describe('a restart', () => {
     secrets = secretsOf(folders[0]);
     // SIGKILL leaves the service no time for cleanup.
     await first.stop('SIGKILL');
+    writeFileSync(
+      join(folders[0], 'drizzle', LATER_MIGRATION),
+      'CREATE TABLE later (id TEXT PRIMARY KEY);\n',
+    );
     first = await startService(folders[0]);
+  });
+
+  test('applies a migration that came meanwhile', () => {
+    const [file = ''] = globSync(join(folders[0], '.wrangler/state/v3/d1/**/*.sqlite'), {
+      exclude: (path) => path.endsWith('metadata.sqlite'),
+    });
+    const database = new DatabaseSync(file, { readOnly: true });
+    const applied = database.prepare('SELECT name FROM d1_migrations ORDER BY id DESC LIMIT 1').get();
+    expect(applied).toMatchObject({ name: LATER_MIGRATION });
+    expect(database.prepare('SELECT count(*) AS rows FROM later').get()).toMatchObject({ rows: 0 });
+    database.close();
   });
 
   test('keeps the secrets', () => {

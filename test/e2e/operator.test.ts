@@ -3,14 +3,14 @@ import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeAt } from '../support/authenticator.ts';
+import { checkOutBuilt, newSecrets, writeSecrets } from './support/checkout.ts';
 import { type Customer, createAccount, uniqueEmail } from './support/customer.ts';
-import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+import { cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 // `latchkey operator …` as docs/running.md shows it, against a running service.
 
 const OPERATOR_TOKEN = randomBytes(32).toString('hex');
-const API_KEY_SECRET = randomBytes(32).toString('hex');
-const SEALING_KEY = `k1:${randomBytes(32).toString('base64')}`;
+const { API_KEY_SECRET, SEALING_KEYS } = newSecrets();
 
 let folder: string;
 let service: Service;
@@ -19,15 +19,13 @@ let apiKey: string;
 let licenseKey: string;
 
 const start = async (secrets: Record<string, string>) => {
-  const common = { OPERATOR_TOKEN, SIGNING_KEYS: randomBytes(32).toString('base64') };
-  const lines = Object.entries({ ...common, ...secrets }).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(folder, '.dev.vars'), lines.join(''));
+  writeSecrets(folder, { ...newSecrets(), OPERATOR_TOKEN, ...secrets });
   service = await startService(folder);
 };
 
 beforeAll(async () => {
   folder = await checkOutBuilt();
-  await start({ API_KEY_SECRET, SEALING_KEYS: SEALING_KEY });
+  await start({ API_KEY_SECRET, SEALING_KEYS });
   ada = await createAccount(service, 'ada');
   ({ api_key: apiKey } = await ada.addKey());
   ({ license_key: licenseKey } = await ada.addLicense({}));
@@ -143,7 +141,7 @@ test('reseal seals everything with a new key, and counts the API keys of the old
   const newKey = `k2:${randomBytes(32).toString('base64')}`;
   await start({
     API_KEY_SECRET: `${randomBytes(32).toString('hex')},${API_KEY_SECRET}`,
-    SEALING_KEYS: `${newKey},${SEALING_KEY}`,
+    SEALING_KEYS: `${newKey},${SEALING_KEYS}`,
   });
   expect(await json('reseal')).toEqual({ left: 0, old_secret_keys: 2 });
   expect(await json('reseal', '--restart')).toEqual({ left: 0, old_secret_keys: 2 });
@@ -187,7 +185,7 @@ test('restore brings back what backup wrote to a file that only its owner can re
 
 test('invite prints a link with which one person registers, while registration is by invitation', async () => {
   await service.stop();
-  await start({ API_KEY_SECRET, SEALING_KEYS: SEALING_KEY, REGISTRATION: 'invite' });
+  await start({ API_KEY_SECRET, SEALING_KEYS, REGISTRATION: 'invite' });
   const register = (invitation?: string) =>
     service.post('/api/register', {
       email: 'grace@example.com',

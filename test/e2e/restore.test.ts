@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkOutBuilt, newSecrets, writeSecrets } from './support/checkout.ts';
 import { createAccount, type Customer } from './support/customer.ts';
-import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+import { cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 // The drill of docs/backups.md: a service with ten accounts is lost but for its bucket and its secrets, and rebuilt.
 
@@ -24,14 +25,7 @@ const sellers: Seller[] = [];
 
 beforeAll(async () => {
   folder = await checkOutBuilt();
-  const secrets = {
-    OPERATOR_TOKEN,
-    API_KEY_SECRET: randomBytes(32).toString('hex'),
-    SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    SIGNING_KEYS: randomBytes(32).toString('base64'),
-  };
-  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(folder, '.dev.vars'), lines.join(''));
+  writeSecrets(folder, { ...newSecrets(), OPERATOR_TOKEN });
   service = await startService(folder);
 });
 afterAll(cleanUp);

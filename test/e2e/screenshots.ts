@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, openVisit, type Theme } from './support/browser.ts';
+import { checkOut } from './support/checkout.ts';
 import { storageStateOf } from './support/customer.ts';
 import { createDemoAccount, pagesOf } from './support/demo-account.ts';
 import { showRegions } from './support/demo-regions.ts';
-import { checkOut, cleanUp, type Service, startService } from './support/service.ts';
+import { cleanUp, type Service, startService } from './support/service.ts';
 
 const FOLDER = join(import.meta.dirname, '../../screenshots');
 const DOCS_SCREENSHOTS = ['home-light-1440.png', 'license-dark-1440.png'];

@@ -3,7 +3,8 @@ import { appendFileSync, existsSync, readFileSync, rmSync, statSync } from 'node
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from './support/service.ts';
+import { checkOutBuilt } from './support/checkout.ts';
+import { cleanUp, runCommand, type Service, startService } from './support/service.ts';
 
 let folder: string;
 let service: Service;

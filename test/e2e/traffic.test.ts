@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { configure, readBase } from '../../scripts/deploy/configuration.ts';
 import { targetOf } from '../../scripts/deploy/target.ts';
+import { checkOut } from './support/checkout.ts';
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
-import { checkOut, cleanUp, runCommand } from './support/service.ts';
+import { cleanUp, runCommand } from './support/service.ts';
 
 let folder: string;
 let cloudflare: Cloudflare;

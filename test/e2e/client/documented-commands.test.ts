@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { clientFile } from '../../../scripts/client-package.ts';
+import { checkOutBuilt, newSecrets, writeSecrets } from '../support/checkout.ts';
 import { createAccount } from '../support/customer.ts';
-import { checkOutBuilt, cleanUp, runCommand, type Service, startService } from '../support/service.ts';
+import { cleanUp, runCommand, type Service, startService } from '../support/service.ts';
 
 // Every `latchkey` command in the documentation runs as it is written, in a checkout and in a stranger's project. npm's
 // registry is a server of ours that must not be asked: whoever owns a name there would get the API key.
@@ -101,7 +102,7 @@ beforeAll(async () => {
     mkdtemp(join(tmpdir(), 'latchkey-elsewhere-')),
     once(registry, 'listening'),
   ]);
-  writeFileSync(join(checkout, '.dev.vars'), `OPERATOR_TOKEN=${OPERATOR_TOKEN}\n${secrets()}`);
+  writeSecrets(checkout, { ...newSecrets(), OPERATOR_TOKEN });
   service = await startService(checkout);
   const seller = await createAccount(service, 'seller');
   account = seller.accountId;
@@ -118,13 +119,6 @@ afterAll(async () => {
   registry.close();
   await Promise.all([cleanUp(), rm(elsewhere, { recursive: true, force: true })]);
 });
-
-const secrets = () =>
-  [
-    `API_KEY_SECRET=${'a'.repeat(64)}`,
-    `SEALING_KEYS=k1:${Buffer.alloc(32, 1).toString('base64')}`,
-    `SIGNING_KEYS=${Buffer.alloc(32, 2).toString('base64')}`,
-  ].join('\n');
 
 /**
  * The status of those that don't end with 0, with what they say. An account that has its objects is only restored with --replace,

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { axeViolations, openVisit, type Visit } from '../support/browser.ts';
+import { checkOutBuilt, newSecrets, writeSecrets } from '../support/checkout.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
-import { checkOutBuilt, cleanUp, type Service, startService } from '../support/service.ts';
+import { cleanUp, type Service, startService } from '../support/service.ts';
 
 // The operator's page, at a service of its own, because others have no operator's token. Each test continues where the previous
 // test ended.
@@ -21,14 +20,7 @@ let visit: Visit;
 
 beforeAll(async () => {
   const folder = await checkOutBuilt();
-  const secrets = {
-    API_KEY_SECRET: randomBytes(32).toString('hex'),
-    SEALING_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    SIGNING_KEYS: randomBytes(32).toString('base64'),
-    OPERATOR_TOKEN: TOKEN,
-  };
-  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(folder, '.dev.vars'), lines.join(''));
+  writeSecrets(folder, { ...newSecrets(), OPERATOR_TOKEN: TOKEN });
   service = await startService(folder);
   ada = await createAccount(service, 'ada');
   ({ api_key: apiKey } = await ada.addKey());

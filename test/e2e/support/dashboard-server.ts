@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { installClient } from '../client/support/install.ts';
 import { launchBrowserServer } from './browser.ts';
-import { checkOutBuilt, cleanUp, startService } from './service.ts';
+import { checkOutBuilt } from './checkout.ts';
+import { cleanUp, startService } from './service.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

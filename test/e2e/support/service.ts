@@ -1,16 +1,11 @@
 // Starts the service as the README describes: `npm run dev` in a fresh checkout, on a free port.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
+import { removeCheckouts } from './checkout.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const START_TIMEOUT_MS = 110_000;
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -45,36 +40,7 @@ export interface Service extends Client {
   stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
-const folders: string[] = [];
 const stops = new Map<number, Service['stop']>();
-
-/** Copies every tracked or untracked file that git does not ignore, and links node_modules. */
-export const checkOut = async (under = tmpdir()): Promise<string> => {
-  const folder = await mkdtemp(join(under, 'latchkey-e2e-'));
-  folders.push(folder);
-  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], { cwd: ROOT });
-  for (const file of listed.toString().split('\0')) {
-    const source = join(ROOT, file);
-    // git also lists files that are deleted in the working tree.
-    if (file !== '' && existsSync(source)) await cp(source, join(folder, file));
-  }
-  // npm installs packages in two folders.
-  for (const name of ['node_modules', 'scripts/api-types/node_modules'])
-    await symlink(join(ROOT, name), join(folder, name));
-  return folder;
-};
-
-/** A checkout with the assets that `npm test` has built. Building them takes 5 s. */
-export const checkOutBuilt = async (): Promise<string> => {
-  const folder = await checkOut();
-  for (const name of ['dist/assets', 'dist/assets.sha256']) {
-    const source = join(ROOT, name);
-    if (existsSync(source)) await cp(source, join(folder, name), { recursive: true });
-  }
-  return folder;
-};
-
-export const secretsOf = (folder: string) => parseEnv(readFileSync(join(folder, '.dev.vars'), 'utf8'));
 
 /** Returns a port below the ephemeral range, so that no other process is assigned it in the meantime. */
 const freePort = async (): Promise<number> => {
@@ -202,11 +168,10 @@ export const startService = async (
 /** Stops everything that was started and deletes every checkout. */
 export const cleanUp = async () => {
   await Promise.all([...stops.values()].map((stop) => stop()));
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+  await removeCheckouts();
 };
 
-// Cleans up after a run that is interrupted before cleanUp().
+// After a run that is interrupted before cleanUp().
 process.on('exit', () => {
   for (const pid of stops.keys()) signalGroup(pid, 'SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
