@@ -61,7 +61,7 @@ const ENDED = 'database_move_ended';
 /** From the end of the feed in one database to its beginning in the other one, nothing can be in it. */
 const WITHOUT_FEED: MovePhase[] = ['copying', 'comparing', 'switching', 'waiting'];
 
-export const openDatabaseMove = (kv: SyncKvStorage, journal: Pick<Journal, 'change'>) => {
+export const openMoveState = (kv: SyncKvStorage, journal: Pick<Journal, 'change'>) => {
   let now = kv.get<DatabaseMove>(MOVE) ?? null;
 
   const put = (next: DatabaseMove) => {
@@ -107,4 +107,4 @@ export const openDatabaseMove = (kv: SyncKvStorage, journal: Pick<Journal, 'chan
   };
 };
 
-export type DatabaseMoveState = ReturnType<typeof openDatabaseMove>;
+export type DatabaseMoveState = ReturnType<typeof openMoveState>;

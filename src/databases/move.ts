@@ -52,7 +52,7 @@ interface Parts {
   isLeaving: () => boolean;
 }
 
-export const openDatabaseMoving = (
+export const openDatabaseMove = (
   { env, accountId, alarm, ctx }: ObjectContext,
   { state, pull, setPosition, isLeaving }: Parts,
 ) => {

@@ -195,7 +195,7 @@ export class AccountGate extends DurableObject<Env> {
 
   /** Begins, cancels, or reads the move of the account's rows to another D1 database. */
   moveDatabase(request: DatabaseMoveRequest) {
-    return this.#home.databaseMoving.ask(request);
+    return this.#home.databaseMove.ask(request);
   }
 
   receive(part: Part): void {

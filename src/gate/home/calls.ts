@@ -83,11 +83,11 @@ export const openCalls = (
     };
     const reply = answerCall(call, admitted.rate, seatsOfCall, nowMs);
     if (hasMoved(call, reply)) moves.add(call.callId);
-    const waits = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
+    const awaitsBranches = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
     await journal.commit();
-    if (waits) await branches.acknowledged();
+    if (awaitsBranches) await branches.acknowledged();
     return reply;
   };
 

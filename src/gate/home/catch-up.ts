@@ -54,7 +54,7 @@ export const openCatchUp = (
   usage: HomeUsage,
   branches: HomeBranches,
   admission: Pick<AdmissionControl, 'heldRefusal'>,
-  databaseMove: Pick<DatabaseMoveState, 'hasNoFeed'>,
+  moveState: Pick<DatabaseMoveState, 'hasNoFeed'>,
 ) => {
   // Opened on use, because a verify needs no database.
   const db = () => gateDatabaseOf(env, accountId);
@@ -140,7 +140,7 @@ export const openCatchUp = (
 
   /** Applies the whole feed, and loads the next page of an incomplete copy. */
   const pull = coalesce(async () => {
-    for (let readsAgain = !databaseMove.hasNoFeed(); readsAgain;) {
+    for (let readsAgain = !moveState.hasNoFeed(); readsAgain;) {
       const read = await readFeed(db(), accountId, copy.progress());
       readsAgain = journal.change(() => apply(read));
     }
@@ -153,13 +153,13 @@ export const openCatchUp = (
     failure: 'gate_alarm_failed',
     dueMs: (nowMs) => {
       // Without a feed, no change can be found.
-      const dueMs = databaseMove.hasNoFeed() ? null : announced.dueMs(nowMs);
+      const dueMs = moveState.hasNoFeed() ? null : announced.dueMs(nowMs);
       return copy.progress().complete ? dueMs : Math.min(dueMs ?? Infinity, pageDueMs ?? nowMs);
     },
     run: async (nowMs) => {
       if (announced.isEmpty() && copy.progress().complete) return;
       await pull();
-      if (!databaseMove.hasNoFeed()) journal.change(() => announced.dropUncommitted(nowMs));
+      if (!moveState.hasNoFeed()) journal.change(() => announced.dropUncommitted(nowMs));
     },
   });
   alarm.add({

@@ -1,5 +1,5 @@
-import { openDatabaseMove } from '../../databases/move-state.ts';
-import { openDatabaseMoving } from '../../databases/move.ts';
+import { openMoveState } from '../../databases/move-state.ts';
+import { openDatabaseMove } from '../../databases/move.ts';
 import { databaseOf } from '../../db/client.ts';
 import { openStateReport, USUAL } from '../../db/object-state.ts';
 import { storeMachineBytes } from '../../db/storage.ts';
@@ -72,8 +72,8 @@ const openHome = (object: ObjectContext, place: StoredPlace) => {
   const usage = openHomeUsage(store);
   const branches = openHomeBranches(object, store, usage, relay, place);
   const admission = openAdmission(copy, branches.homeShare);
-  const databaseMove = openDatabaseMove(ctx.storage.kv, journal);
-  const catchUp = openCatchUp(object, store, usage, branches, admission, databaseMove);
+  const moveState = openMoveState(ctx.storage.kv, journal);
+  const catchUp = openCatchUp(object, store, usage, branches, admission, moveState);
   const changes = openChanges(object, store, usage, branches, catchUp, relay);
   const seats = openSeats(object, store, branches);
   const answerCall = openAnswerCall(copy, ledger, usage, relay);
@@ -85,10 +85,10 @@ const openHome = (object: ObjectContext, place: StoredPlace) => {
 
   const transfers = openTransfers(ctx.storage.kv, journal, copy, ensureAccount);
   addMachinePruning(object, store);
-  addStorageReport(object, store, databaseMove.isClosed);
+  addStorageReport(object, store, moveState.isClosed);
 
-  const databaseMoving = openDatabaseMoving(object, {
-    state: databaseMove,
+  const databaseMove = openDatabaseMove(object, {
+    state: moveState,
     pull: catchUp.pull,
     setPosition: copy.continueAt,
     isLeaving: () => place.now().state !== 'home' || place.movingTo() !== null,
@@ -105,7 +105,7 @@ const openHome = (object: ObjectContext, place: StoredPlace) => {
     failure: 'gate_alarm_failed',
     dueMs: () => null,
     run: async () => {
-      if (databaseMove.isClosed()) return;
+      if (moveState.isClosed()) return;
       await reportState({
         ...USUAL,
         loading: copy.loadPosition() === null ? 0 : 1,
@@ -128,9 +128,9 @@ const openHome = (object: ObjectContext, place: StoredPlace) => {
 
     orphans: catchUp.orphans,
     ensureAccount,
-    isLoading: () => copy.loadPosition() !== null || databaseMove.now() !== null,
-    isMovingDatabase: () => databaseMove.now() !== null,
-    databaseMoving,
+    isLoading: () => copy.loadPosition() !== null || moveState.now() !== null,
+    isMovingDatabase: () => moveState.now() !== null,
+    databaseMove,
     /** Whether a change may be under way whose outcome isn't known yet. */
     isChanging: () => !store.announced.isEmpty(),
     hasBranches: () => store.branches.facts.openings > 0,

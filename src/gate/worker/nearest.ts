@@ -69,7 +69,7 @@ const AVOID_MS = 10_000;
 const MEASURE_EVERY_MS = 1_000;
 
 /** What this isolate knows of an account's callers in a region. */
-interface Near {
+interface Callers {
   /** When calls may go to the branch. Infinite while none is known to be open: replies say so, and so does a branch that is gone. */
   branchFromMs: number;
   /** When the last measured call was sent. */
@@ -79,14 +79,14 @@ interface Near {
 }
 
 /** By account and region. */
-const nears = createLru<Near>(REGIONS_IN_MEMORY);
+const callersInMemory = createLru<Callers>(REGIONS_IN_MEMORY);
 
-const nearOf = (name: string): Near => {
-  const known = nears.get(name);
+const callersOf = (name: string): Callers => {
+  const known = callersInMemory.get(name);
   if (known) return known;
-  const near = { branchFromMs: Infinity, measuredMs: -Infinity, wait: null };
-  nears.set(name, near);
-  return near;
+  const callers = { branchFromMs: Infinity, measuredMs: -Infinity, wait: null };
+  callersInMemory.set(name, callers);
+  return callers;
 };
 
 interface Targets {
@@ -101,25 +101,25 @@ const askEither = async (
   accountId: string,
   region: Region,
   { branch, home }: Targets,
-  near: Near,
+  callers: Callers,
   lastWait: Wait | null,
 ): Promise<Reply & AnsweredIn> => {
   let isUncertain = false;
-  if (branch && Date.now() >= near.branchFromMs) {
+  if (branch && Date.now() >= callers.branchFromMs) {
     try {
       const reply = readReply(await within(BRANCH_MS, branch(region, lastWait)));
-      if (reply.branch !== region) near.branchFromMs = Infinity;
+      if (reply.branch !== region) callers.branchFromMs = Infinity;
       if (reply.refused !== 'unavailable') return reply;
       // A branch that can't reach home still answers other calls while it has a lease.
-      if (reply.branch !== region) near.branchFromMs = Date.now() + AVOID_MS;
+      if (reply.branch !== region) callers.branchFromMs = Date.now() + AVOID_MS;
     } catch (error) {
       logError('branch_unavailable', error, { account_id: accountId, region });
       isUncertain = true;
-      near.branchFromMs = Date.now() + AVOID_MS;
+      callers.branchFromMs = Date.now() + AVOID_MS;
     }
   }
   const reply = readReply(await home(lastWait, isUncertain));
-  if (reply.branch === region && near.branchFromMs === Infinity) near.branchFromMs = 0;
+  if (reply.branch === region && callers.branchFromMs === Infinity) callers.branchFromMs = 0;
   return reply;
 };
 
@@ -130,12 +130,13 @@ export const askNearest = async (
   targets: Targets,
 ): Promise<Reply & AnsweredIn> => {
   if (region === null) return readReply(await targets.home(null, false));
-  const near = nearOf(`${accountId}@${region}`);
+  const callers = callersOf(`${accountId}@${region}`);
   const sentMs = Date.now();
-  if (sentMs - near.measuredMs < MEASURE_EVERY_MS) return askEither(accountId, region, targets, near, null);
-  const lastWait = near.wait;
-  Object.assign(near, { measuredMs: sentMs, wait: null });
-  const reply = await askEither(accountId, region, targets, near, lastWait);
-  if (reply.refused === null) near.wait = { answeredIn: reply.region ?? null, ms: Date.now() - sentMs };
+  if (sentMs - callers.measuredMs < MEASURE_EVERY_MS)
+    return askEither(accountId, region, targets, callers, null);
+  const lastWait = callers.wait;
+  Object.assign(callers, { measuredMs: sentMs, wait: null });
+  const reply = await askEither(accountId, region, targets, callers, lastWait);
+  if (reply.refused === null) callers.wait = { answeredIn: reply.region ?? null, ms: Date.now() - sentMs };
   return reply;
 };

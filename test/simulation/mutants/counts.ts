@@ -72,8 +72,8 @@ export const COUNTS: Mutants = {
     edits: [
       edit(
         'home/calls.ts',
-        'await journal.commit();\n    if (waits)',
-        'void journal.commit();\n    if (waits)',
+        'await journal.commit();\n    if (awaitsBranches)',
+        'void journal.commit();\n    if (awaitsBranches)',
       ),
     ],
     schedule: inOrder([verify(HOME, 0, 8), pass(30), crash('home'), pass(2_000)]),
