@@ -41,7 +41,7 @@ export const requireSigningKeys = (env: Env, call: CallName): void => {
   if (canHaveToken(call)) void settingsOf(env).signingKeys;
 };
 
-/** Leaving is free, so it says nothing of the license, not even whether there is one. */
+/** Leaving is free, so it tells a machine nothing of the license, not even whether there is one. */
 const DEACTIVATED = {
   valid: false,
   status: null,
