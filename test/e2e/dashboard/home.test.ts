@@ -145,6 +145,24 @@ test('the page says that it is offline, and is as before once it is back', async
   await expect.poll(() => notice.count()).toBe(0);
 });
 
+test('an event that a later version has added is shown by its name', async () => {
+  const { page: own, consoleErrors: errors } = await visitAs(ada);
+  await own.route('**/api/dashboard', async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    const event = {
+      id: 'evt_later',
+      event: 'product.archived',
+      payload: {},
+      created_at: new Date().toISOString(),
+    };
+    await route.fulfill({ response, json: { ...body, recent_events: [event, ...body.recent_events] } });
+  });
+  await own.goto('/');
+  await own.getByText('product.archived').waitFor();
+  expect(errors).toEqual([]);
+});
+
 test('the Regions page shows calls by region, or that they are not counted', async () => {
   const body = { enabled: false, home_region: 'enam', moving_to: null, branches: [], days: 30, regions: [] };
   await page.route('**/api/regions', (route) => route.fulfill({ json: body }));

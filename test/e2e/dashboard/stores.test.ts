@@ -92,6 +92,16 @@ test('an offer is saved with a preview, and makes the license of the purchase th
   await page.getByRole('table', { name: 'Purchases' }).getByText('Fulfilled').waitFor();
 });
 
+test('the home page leads from what happened to a purchase to the purchase', async () => {
+  const { page: home } = await visitAs(ada);
+  await openPage(home, '/');
+  const events = home.getByRole('listitem');
+  const fulfilled = events.filter({ hasText: 'Purchase fulfilled' });
+  await fulfilled.getByRole('link', { name: 'A-1001' }).click();
+  await home.getByRole('heading', { level: 1, name: 'A-1001' }).waitFor();
+  expect(new URL(home.url()).pathname).toMatch(/^\/purchases\/pur_\w+$/);
+});
+
 test('a purchase shows what the store has said, its licenses, and its email', async () => {
   await page.getByRole('link', { name: 'grace@example.com' }).click();
   await page.getByRole('table', { name: 'Licenses' }).getByText('Active').waitFor();

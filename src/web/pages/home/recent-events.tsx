@@ -32,7 +32,12 @@ import { Time } from '../../ui/time.tsx';
 
 type Event = Dashboard['recent_events'][number];
 
-const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
+interface Kind {
+  icon: LucideIcon;
+  title: string;
+}
+
+const KINDS: Record<Event['event'], Kind> = {
   'license.created': { icon: Plus, title: 'License created' },
   'license.verified': { icon: BadgeCheck, title: 'License verified' },
   'license.updated': { icon: Pencil, title: 'License changed' },
@@ -61,28 +66,40 @@ const KINDS: Record<Event['event'], { icon: LucideIcon; title: string }> = {
   'webhook.test': { icon: FlaskConical, title: 'Test event sent' },
 };
 
+/** A page that was loaded before a deployment doesn't know the events that came with it. */
+const kindOf = (name: string): Kind =>
+  new Map<string, Kind>(Object.entries(KINDS)).get(name) ?? { icon: Activity, title: name };
+
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 
+const LINK = 'underline decoration-line-strong underline-offset-4 hover:decoration-ink';
+
+/** What an event is about. */
 const Subject = ({ payload }: Pick<Event, 'payload'>) => {
   const licenseId = text(payload['license_id']);
   if (licenseId !== '') {
     return (
-      <Link
-        to="/licenses/$id"
-        params={{ id: licenseId }}
-        className="font-mono text-xs underline decoration-line-strong underline-offset-4 hover:decoration-ink"
-      >
+      <Link to="/licenses/$id" params={{ id: licenseId }} className={`font-mono text-xs ${LINK}`}>
         {text(payload['license_key'])}
       </Link>
     );
   }
-  const { amount, currency } = payload;
+  const purchaseId = text(payload['purchase_id']);
+  if (purchaseId !== '') {
+    return (
+      <Link to="/purchases/$id" params={{ id: purchaseId }} className={LINK}>
+        {text(payload['order']) || purchaseId}
+      </Link>
+    );
+  }
+  const { amount, currency, percent } = payload;
+  if (typeof percent === 'number') return `${percent}%`;
   const price = typeof amount === 'number' ? `, ${formatMoney(amount, text(currency))}` : '';
   return <span className="capitalize">{text(payload['plan']) + price}</span>;
 };
 
 const Row = ({ event }: { event: Event }) => {
-  const { icon: Icon, title } = KINDS[event.event];
+  const { icon: Icon, title } = kindOf(event.event);
   return (
     <li className="flex min-h-12 items-center gap-3 px-5 py-2 text-sm">
       <Icon aria-hidden className="size-4 shrink-0 text-muted" />
