@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axeViolations, openPage, type Theme, type Visit } from '../support/browser.ts';
+import { axeViolations, finishTransitions, openPage, type Theme, type Visit } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 import { createDemoAccount, type DemoAccount, PAGES, pagesOf } from '../support/demo-account.ts';
@@ -61,8 +61,6 @@ const expectNoSidewaysScroll = async (page: Page, width: number, theme: Theme) =
   expect(await page.evaluate(IS_TOO_WIDE), `scrolls sideways at ${width} px, ${theme}`).toBe(false);
 };
 
-const FINISH_TRANSITIONS = 'for (const animation of document.getAnimations()) animation.finish()';
-
 /** The scripts above don't run in the frame of an email, which is told here. */
 const isAboutOwnScripts = (text: string) => text.startsWith("Blocked script execution in 'about:srcdoc'");
 
@@ -71,7 +69,7 @@ const expectGoodPage = async ({ page, consoleErrors }: Visit, loadedWidth: numbe
   for (const theme of loadedTheme === 'light' ? (['light', 'dark'] as const) : (['dark', 'light'] as const)) {
     await page.emulateMedia({ colorScheme: theme });
     await expectNoSidewaysScroll(page, loadedWidth, theme);
-    await page.evaluate(FINISH_TRANSITIONS);
+    await finishTransitions(page);
     expect(await axeViolations(page), `${theme} at ${loadedWidth} px`).toEqual([]);
   }
   if (loadedWidth === WIDE)

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { axeViolations, openPage, type Theme } from '../support/browser.ts';
+import { axeViolations, finishTransitions, openPage, type Theme } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { downloadBy, service, visit } from '../support/dashboard.ts';
 import { verifyAddress, waitForLink } from '../support/mails.ts';
@@ -62,13 +62,11 @@ const openPortal = async (settings: object = {}) => {
 
 const IS_TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 
-const FINISH_TRANSITIONS = 'for (const animation of document.getAnimations()) animation.finish()';
-
 /** Whoever sees the page: in both themes, on the narrowest phone, and with a screen reader. */
 const expectGood = async (page: Page, what: string) => {
   for (const colorScheme of ['light', 'dark'] satisfies Theme[]) {
     await page.emulateMedia({ colorScheme });
-    await page.evaluate(FINISH_TRANSITIONS);
+    await finishTransitions(page);
     expect([what, colorScheme, await axeViolations(page)]).toEqual([what, colorScheme, []]);
   }
   await page.setViewportSize({ width: NARROW, height: 800 });

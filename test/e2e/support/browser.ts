@@ -103,6 +103,10 @@ export const axeViolations = async (page: Page): Promise<string[]> => {
   );
 };
 
+/** Colors change with a transition when the theme does. */
+export const finishTransitions = (page: Page): Promise<void> =>
+  page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
+
 const IS_LOADED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
 const POLL_INTERVAL_MS = 30;
 

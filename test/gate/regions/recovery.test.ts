@@ -104,8 +104,8 @@ test('a change that can’t be told to a branch is answered after the branch’s
   expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'active' } });
   vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
   await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
-  const tooLate = scheduler.wait(1_500).then(() => 'too late');
-  expect(await Promise.race([suspended, tooLate])).toMatchObject({ status: 200 });
+  // The clock stands still, so nothing else could let the change be answered.
+  expect(await suspended).toMatchObject({ status: 200 });
 });
 
 test.for(['home', 'branch', 'home and branch'])(
