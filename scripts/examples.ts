@@ -22,4 +22,5 @@ if (missing.length > 0) {
   process.exit(1);
 }
 const kept = Object.fromEntries(REQUESTS.map(nameOf).map((name) => [name, answers.get(name)]));
-writeFileSync(FILE, `${JSON.stringify(kept, null, 2)}\n`);
+writeFileSync(FILE, JSON.stringify(kept, null, 2));
+spawnSync('oxfmt', [FILE], { stdio: 'inherit' });

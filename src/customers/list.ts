@@ -9,6 +9,7 @@ import { searchLicenses } from '../licenses/search.ts';
 import { beforeCursor } from '../licenses/seq-cursor.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import { byField, columnOf, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
 import { ERASED_EMAIL, MAX_COUNTED } from '../shared/rules/licenses.ts';
 import { matchesSearch, type SearchText } from '../shared/rules/search-text.ts';
 import { NOT_A_CURSOR } from '../shared/schemas/lists.ts';
@@ -54,13 +55,15 @@ const pageByEmail = async ({ db, accountId }: Ctx, { limit, cursor }: ListInput)
   return { rows, next_cursor: last ? Buffer.from(emailOf(last)).toString('base64url') : null };
 };
 
+const PERSONAL_COLUMNS = PERSONAL_FIELDS.map(columnOf);
+
 const isNewestOfCustomer = sql`NOT EXISTS (
   SELECT 1 FROM licenses AS newer INDEXED BY licenses_by_email
   WHERE newer.account_id = licenses.account_id AND lower(newer.customer_email) = lower(licenses.customer_email)
     AND newer.seq > licenses.seq)`;
 
-const hasCustomer = ({ customerEmail, customerName, customerCompany }: LicenseRow, search: SearchText) =>
-  matchesSearch([customerEmail, customerName, customerCompany], search);
+const hasCustomer = (license: LicenseRow, search: SearchText) =>
+  matchesSearch([license.customerEmail, ...PERSONAL_COLUMNS.map((column) => license[column])], search);
 
 interface Counts {
   licenses: number;
@@ -96,8 +99,7 @@ export const listCustomers = async (ctx: Ctx, input: ListInput) => {
   const counts = await countByEmail(ctx, known);
   const data = known.map((row): Customer => ({
     customer_email: row.customerEmail,
-    customer_name: row.customerName,
-    customer_company: row.customerCompany,
+    ...byField(PERSONAL_FIELDS, (field) => row[columnOf(field)]),
     ...(counts.get(emailOf(row)) ?? { licenses: 0, purchases: 0 }),
     last_license_at: isoTime(row.createdAt),
   }));

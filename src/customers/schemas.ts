@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { byField, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
 import { MAX_COUNTED, MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 import { searchField } from '../shared/schemas/fields.ts';
 import { listOf, pageAfter } from '../shared/schemas/lists.ts';
@@ -16,8 +17,9 @@ export const listCustomersQuery = z.object({
 export const customerBody = z
   .object({
     customer_email: z.string(),
-    customer_name: z.string().nullable().meta({ description: 'As in the newest license.' }),
-    customer_company: z.string().nullable().meta({ description: 'As in the newest license.' }),
+    ...byField(PERSONAL_FIELDS, () =>
+      z.string().nullable().meta({ description: 'As in the newest license.' }),
+    ),
     licenses: z
       .number()
       .int()

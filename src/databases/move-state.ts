@@ -1,7 +1,7 @@
 import type { FeedPosition } from '../gate/rules/rows.ts';
 import type { Journal } from '../shared/objects/journal.ts';
 
-// How far the account's move to another D1 database has come. It is stored here, so that each step is repeated after a crash.
+// How far the account's move to another D1 database has come. The account's home stores it, so that each step is repeated after a crash.
 
 /** In their order. Until `switching`, the account can stay where it is, by way of `undoing`. */
 type MovePhase =

@@ -25,6 +25,9 @@ import { erasePurchases, erasePurchasesOf } from './purchases.ts';
 import { scrubLicense } from './scrub-license.ts';
 import { scrubSellerTexts } from './seller-texts.ts';
 
+// Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
+// has the names of their machines. What is left is found again, so a run that was cut off can be repeated.
+
 /** Ends a customer's sessions, links, and codes in the portal, and what is under way to change their address. */
 const erasePortalRows = ({ db, accountId }: Ctx, email: string) =>
   db.batch([
@@ -41,9 +44,6 @@ const erasePortalRows = ({ db, accountId }: Ctx, email: string) =>
         ),
       ),
   ]);
-
-// Erases a customer from the rows in D1. Each commit takes some licenses with their history, and notes that the gate still
-// has the names of their machines. What is left is found again, so a run that was cut off can be repeated.
 
 /** History rows in a commit, each with metadata. */
 const MAX_CHANGES = 2_000;

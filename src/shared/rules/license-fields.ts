@@ -102,5 +102,5 @@ export const byColumn = <Field extends LicenseField, Value>(
   >;
 
 /** Turns `customer_name` into “Customer name”. */
-export const labelOf = (field: LicenseField): string =>
+export const labelOf = (field: string): string =>
   `${field.charAt(0).toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`;

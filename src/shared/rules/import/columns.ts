@@ -1,4 +1,5 @@
 import { type Fields, isMetadataColumn } from '../import-lines.ts';
+import { byField, TEXT_FIELDS } from '../license-fields.ts';
 import { flatValues, joined, textOf, toLine, type Values } from './values.ts';
 
 // Maps the columns of a file that no known service has written. The names are guessed, and a person checks the guess.
@@ -10,8 +11,7 @@ export const ERROR_COLUMN = 'error';
 export const TARGETS = [
   'license_key',
   'customer_email',
-  'customer_name',
-  'customer_company',
+  ...TEXT_FIELDS,
   'product',
   'status',
   'seats',
@@ -163,8 +163,8 @@ export const lineByColumns = (row: Record<string, string>, map: ColumnMap, value
   return toLine({
     license_key: read('license_key', values.key),
     customer_email: textOf(first('customer_email')?.[1]),
+    ...byField(TEXT_FIELDS, (field) => textOf(first(field)?.[1])),
     customer_name: joined(...named('customer_name').map((name) => row[name])),
-    customer_company: textOf(first('customer_company')?.[1]),
     product: textOf(first('product')?.[1]),
     status: read('status', (name, value) => values.status(name, value, expiresAt)),
     terms: read('seats', values.seats),

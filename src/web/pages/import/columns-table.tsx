@@ -9,22 +9,11 @@ import {
 } from '../../../shared/rules/import/columns.ts';
 import { flatten } from '../../../shared/rules/import/json.ts';
 import type { Survey } from '../../../shared/rules/import/survey.ts';
+import { labelOf } from '../../../shared/rules/license-fields.ts';
 import { Button } from '../../ui/button.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 
-const LABELS: Record<Target, string> = {
-  license_key: 'License key',
-  customer_email: 'Customer email',
-  customer_name: 'Customer name',
-  customer_company: 'Customer company',
-  product: 'Product',
-  status: 'Status',
-  seats: 'Seats',
-  created_at: 'Created',
-  expires_at: 'Expires',
-  updates_until: 'Updates until',
-  metadata: 'Metadata',
-};
+const LABELS: Partial<Record<Target, string>> = { created_at: 'Created', expires_at: 'Expires' };
 const EXAMPLES = 3;
 
 const toTarget = (value: string): Target | null => TARGETS.find((target) => target === value) ?? null;
@@ -103,7 +92,7 @@ export const ColumnsTable = ({
                     <option value="">Leave out</option>
                     {TARGETS.map((target) => (
                       <option key={target} value={target}>
-                        {LABELS[target]}
+                        {LABELS[target] ?? labelOf(target)}
                       </option>
                     ))}
                   </select>
