@@ -1,7 +1,8 @@
 // Builds only what isn't up to date. The content decides, because times of files say nothing after a checkout.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 const root = join(import.meta.dirname, '..');
 /** What a build writes, and packages. */
@@ -35,13 +36,25 @@ interface Build {
   build: () => Promise<void>;
 }
 
+/**
+ * `npm run build` and the build of `wrangler dev` may run at the same time. The second one waits, and finds the files up to
+ * date. SQLite locks the file through the operating system, so a killed build leaves no lock behind.
+ */
+const lock = (path: string): DatabaseSync => {
+  const database = new DatabaseSync(path, { timeout: 600_000 });
+  database.exec('BEGIN EXCLUSIVE');
+  return database;
+};
+
 export const buildIfChanged = async ({ to, sources, build }: Build) => {
-  const stampPath = join(root, 'dist', `${basename(to)}.sha256`);
+  const out = join(root, 'dist');
+  mkdirSync(out, { recursive: true });
+  using _lock = lock(join(out, `${basename(to)}.lock`));
+  const stampPath = join(out, `${basename(to)}.sha256`);
   const stamp = existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : '';
   const made = hashOf(...sources, PACKAGES);
   if (stamp === `${made} ${hashOf(to)}`) return;
   rmSync(stampPath, { force: true });
   await build();
-  mkdirSync(dirname(stampPath), { recursive: true });
   writeFileSync(stampPath, `${made} ${hashOf(to)}`);
 };
