@@ -36,20 +36,9 @@ interface Build {
   build: () => Promise<void>;
 }
 
-/**
- * `npm run build` and the build of `wrangler dev` may run at the same time. The second one waits, and finds the files up to
- * date. SQLite locks the file through the operating system, so a killed build leaves no lock behind.
- */
-const lock = (path: string): DatabaseSync => {
-  const database = new DatabaseSync(path, { timeout: 600_000 });
-  database.exec('BEGIN EXCLUSIVE');
-  return database;
-};
+const out = join(root, 'dist');
 
-export const buildIfChanged = async ({ to, sources, build }: Build) => {
-  const out = join(root, 'dist');
-  mkdirSync(out, { recursive: true });
-  using _lock = lock(join(out, `${basename(to)}.lock`));
+const buildUnlocked = async ({ to, sources, build }: Build) => {
   const stampPath = join(out, `${basename(to)}.sha256`);
   const stamp = existsSync(stampPath) ? readFileSync(stampPath, 'utf8') : '';
   const made = hashOf(...sources, PACKAGES);
@@ -57,4 +46,19 @@ export const buildIfChanged = async ({ to, sources, build }: Build) => {
   rmSync(stampPath, { force: true });
   await build();
   writeFileSync(stampPath, `${made} ${hashOf(to)}`);
+};
+
+/**
+ * `npm run build` and the build of `wrangler dev` may run at the same time. The second one waits, and finds the files up to
+ * date. SQLite locks the file through the operating system, so a killed build leaves no lock behind.
+ */
+export const buildIfChanged = async (files: Build) => {
+  mkdirSync(out, { recursive: true });
+  const lock = new DatabaseSync(join(out, `${basename(files.to)}.lock`), { timeout: 600_000 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    await buildUnlocked(files);
+  } finally {
+    lock.close();
+  }
 };

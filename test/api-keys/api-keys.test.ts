@@ -176,7 +176,7 @@ describe('POST /api/create-api-key', () => {
   });
 
   test('rejects an expiry of now', async () => {
-    useFakeClock();
+    useFakeClock(Date.now());
     const { status, body } = await ada.asSession('POST', '/api/create-api-key', {
       expires_at: isoTime(Date.now()),
     });

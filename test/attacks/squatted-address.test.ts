@@ -6,7 +6,7 @@ import { asVisitor, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
 import { entriesFor, NEW_PASSWORD, resetByMail, tokenIn, trySignIn, VARIANTS } from './owner.ts';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 /** Somebody who registers the address of another person, and prepares the account for them. */
 const squat = async ({ hasTwoFactor }: { hasTwoFactor: boolean }) => {

@@ -3,7 +3,7 @@ import { call, outcomeOf, PASSWORD } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { CUSTOMER, entriesFor, NEW_PASSWORD, newOwner, VARIANTS } from './owner.ts';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 const withKey = async (apiKey: string, method: string, path: string, body?: object, ip = '203.0.113.9') =>
   call(method, path, { body, headers: { 'x-api-key': apiKey, 'cf-connecting-ip': ip } });

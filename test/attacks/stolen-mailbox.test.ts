@@ -14,7 +14,7 @@ import {
   VARIANTS,
 } from './owner.ts';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 const THIEFS_PASSWORD = 'a thief’s password';
 

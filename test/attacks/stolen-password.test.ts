@@ -15,7 +15,7 @@ import {
   trySignIn,
 } from './owner.ts';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 const WRONG_CODES = 'Wrong codes after your password';
 const NEW_SIGN_IN = 'New sign-in to your account';

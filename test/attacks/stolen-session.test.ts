@@ -19,7 +19,7 @@ import {
   VARIANTS,
 } from './owner.ts';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 /** An owner, one of whose sessions a thief has had for a while. */
 const robbed = async (variant: { hasTwoFactor: boolean }) => {

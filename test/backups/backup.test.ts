@@ -123,9 +123,9 @@ test('a service that is lost while it is restored is restored from the beginning
 });
 
 test('an account that has moved to another database is there again after a restore', async () => {
+  useFakeClock();
   const moved = await openSeller(0);
   const { accountId } = moved.ada;
-  useFakeClock();
   await startMove(accountId, 'DB');
   expect(await runMove(accountId)).toMatchObject({ database: 'DB', last_move: { problem: null } });
   const before = await pictureOf(moved);
@@ -144,8 +144,8 @@ test('an account that has moved to another database is there again after a resto
 });
 
 test('no account moves while a backup is made, and no backup is made while an account moves', async () => {
-  const { ada } = await openSeller(0);
   useFakeClock();
+  const { ada } = await openSeller(0);
   const begun = await asOperator('POST', '/operator/backups');
   expect(begun.body.status).toBe('running');
   expect(outcomeOf(await startMove(ada.accountId, 'DB'))).toBe('409 invalid_transition');

@@ -15,7 +15,7 @@ import { asVisitor, withToken } from '../support/sign-in.ts';
 // The user is in the first database, and the account, which has a copy of the user's address, in another.
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const runAnHourLater = async () => {

@@ -8,7 +8,7 @@ import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   onTestFinished(withOperatorToken());
 });
 

@@ -15,7 +15,7 @@ import { addSession, asVisitor, login, verifyAddress, withToken } from '../suppo
 import { enableTwoFactor } from '../support/two-factor.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const NEW_PASSWORD = 'a new horse battery';

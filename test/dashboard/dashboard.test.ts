@@ -36,7 +36,7 @@ test('the dashboard of a new account shows no usage for the current month', asyn
 });
 
 test('the dashboard counts usage per day and month, licenses per status, and API keys', async () => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   const [ada, bob] = [await signUp(), await signUp()];
   const readDashboard = async (): Promise<Json> => (await ada.asSession('GET', '/api/dashboard')).body;
   const busyDays = ({ usage_by_day: days }: Json) =>
@@ -109,7 +109,7 @@ test('the dashboard counts usage per day and month, licenses per status, and API
 });
 
 test('the dashboard of an account with products counts their calls in this period', async () => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   const ada = await signUp();
   const byProduct = async () => (await ada.asSession('GET', '/api/dashboard')).body.usage_by_product;
   const put = (code: string, sent: Json) => ada.asKey('PUT', `/api/v1/products/${code}`, sent);

@@ -29,6 +29,7 @@ const tablesOf = async (d1: D1Database) => {
 };
 
 test('an erased account has no row in any table of any database, nor anything in its objects', async () => {
+  useFakeClock();
   const ada = await signUp();
   const license = await furnishAccount(ada);
   const { pending, code } = await furnishUser(ada);
@@ -56,7 +57,6 @@ test('an erased account has no row in any table of any database, nor anything in
   expect(await findLeftovers(ada.accountId, texts)).toEqual(
     expect.arrayContaining(['gate 1: activations', 'outbox: deliveries', 'outbox: endpoints']),
   );
-  useFakeClock();
   const confirmed = { current_password: ada.password, confirm: ada.email, code };
   expect(outcomeOf(await ada.asSession('DELETE', '/api/account', confirmed))).toBe('202 ok');
   await finishErasure(ada.accountId);

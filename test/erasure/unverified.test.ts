@@ -12,7 +12,7 @@ import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const runHourly = () => runScheduled(createScheduledController(), env);

@@ -10,7 +10,7 @@ import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 /** Makes the account have made so many changes today. */

@@ -14,7 +14,7 @@ const ALLOWED = '192.0.2.7';
 const FOREIGN = '198.51.100.1';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 afterEach(() => {

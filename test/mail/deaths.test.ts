@@ -11,7 +11,7 @@ import { CHANGES } from './changes.ts';
 // Each change that an email about security tells, by a Worker that dies at any time.
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   onTestFinished(withOperatorToken());
 });
 

@@ -16,7 +16,7 @@ import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const runHourly = () => runScheduled(createScheduledController(), env);

@@ -14,7 +14,7 @@ import { verifyAddress } from '../support/sign-in.ts';
 // Emails that nobody has asked for, and how their owner switches them off.
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const LIMIT = PLANS.free.licenseLimit;

@@ -20,7 +20,7 @@ import { heldFor, lastMailTo, mailsTo, senderNow, sendMailsBy } from '../support
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 const CHANGED = 'Your password has changed';

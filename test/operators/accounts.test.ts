@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type Answer,
   call,
@@ -43,6 +43,7 @@ describe('accounts', () => {
   let stop: () => void;
 
   beforeEach(async () => {
+    useFakeClock();
     stop = withOperatorToken();
     ada = await signUp();
   });
@@ -108,7 +109,6 @@ describe('accounts', () => {
   });
 
   test('that are granted a plan have the better one of it and the paid plan until the grant ends', async () => {
-    useFakeClock();
     const until = new Date(Date.now() + 86_400_000).toISOString();
     const license = await ada.createLicense();
     const limit = async () => (await ada.verify(license.license_key)).body.api_limit;
@@ -126,7 +126,7 @@ describe('accounts', () => {
     await accountsD1.prepare(`UPDATE accounts SET plan = 'free' WHERE id = ?`).bind(ada.accountId).run();
     await post('plan', { plan: 'pro', until });
     expect(await limit()).toBe(100_000);
-    useFakeClock(Date.parse(until));
+    vi.setSystemTime(Date.parse(until));
     expect(await limit()).toBe(1_000);
 
     expect(outcomeOf(await post('plan', { plan: 'free', until: '2100-01-01T00:00:00Z' }))).toBe(

@@ -9,7 +9,7 @@ import { WITHOUT_PROOF } from './without-proof.ts';
 const MINUTE_MS = 60_000;
 const WANTED = '401 reauthentication_required';
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 const wait = (minutes: number) => vi.advanceTimersByTime(minutes * MINUTE_MS);
 

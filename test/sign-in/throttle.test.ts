@@ -10,7 +10,7 @@ import { login } from '../support/sign-in.ts';
 const MINUTE_MS = 60_000;
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
 });
 
 let accountCount = 0;

@@ -7,11 +7,14 @@ type Timer = 'setTimeout' | 'clearTimeout';
 const stopClock = (now: Time, timers: Timer[] = []) =>
   vi.useFakeTimers({ toFake: ['Date', ...timers], now: new Date(now) });
 
+/** In the middle of a month, because calls are counted per month: a test that passes days must not depend on the date. */
+const MID_MONTH = '2027-03-10T12:00:00.000Z';
+
 /**
- * Stops the clock at `now` until the test ends; timers keep running, except those that are named. Move it with
- * `vi.setSystemTime` and `vi.advanceTimersByTime`. Works in a test and in `beforeEach`.
+ * Stops the clock until the test ends, at a set time unless `now` says another; timers keep running, except those that are
+ * named. Move it with `vi.setSystemTime` and `vi.advanceTimersByTime`. Works in a test and in `beforeEach`.
  */
-export const useFakeClock = (now: Time = Date.now(), timers: Timer[] = []) => {
+export const useFakeClock = (now: Time = MID_MONTH, timers: Timer[] = []) => {
   onTestFinished(() => {
     vi.useRealTimers();
   });

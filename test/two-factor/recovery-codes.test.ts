@@ -7,7 +7,7 @@ import { registerTwoFactor } from '../support/two-factor.ts';
 
 const STEP_MS = 30_000;
 
-beforeEach(() => useFakeClock('2027-03-10T12:00:00.000Z'));
+beforeEach(() => useFakeClock());
 
 /** An account with two-factor authentication on, as of the step before. */
 const enable = async () => {

@@ -8,7 +8,7 @@ import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.t
 import { registerTwoFactor } from '../support/two-factor.ts';
 
 beforeEach(() => {
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   onTestFinished(withOperatorToken());
 });
 

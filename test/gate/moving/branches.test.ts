@@ -58,7 +58,7 @@ test('a home that moves to the region of a branch closes the branch, and takes o
 });
 
 test('a call that hangs delays a move, and no call is refused meanwhile', async () => {
-  useFakeClock();
+  useFakeClock(Date.now());
   const tell = vi.spyOn(GateBranch.prototype, 'tell').mockRejectedValue(new Error('The branch is cut off.'));
   const { license_key: other } = await ada.createLicense();
   const suspended = ada.asSession('POST', `/api/v1/licenses/${license.id}/suspend`);

@@ -135,6 +135,7 @@ test('a kill right after the fence leaves no call unanswered', async () => {
 });
 
 test('a second move works, and the first object forwards to the last one', async () => {
+  useFakeClock();
   const ada = await signUp();
   const { accountId } = ada;
   const { license_key: licenseKey } = await ada.createLicense();
@@ -144,7 +145,7 @@ test('a second move works, and the first object forwards to the last one', async
     refused: 'too_soon',
     retryAfterSeconds: expect.closeTo(86_400, -2),
   });
-  useFakeClock(Date.now() + 2 * DAY_MS);
+  vi.setSystemTime(Date.now() + 2 * DAY_MS);
   await move(accountId, 'weur', 3);
   expect((await ada.asSession('GET', '/api/account')).body.home_region).toBe('weur');
 

@@ -21,7 +21,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   // At noon, so that no test crosses the end of a day or a period.
-  useFakeClock('2027-03-10T12:00:00.000Z');
+  useFakeClock();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale', { product: 'orrery' }));
   await ada.asSession('PUT', '/api/v1/products/orrery', {});
   await openBranch('oc', ada, licenseKey);
