@@ -8,6 +8,7 @@ import { Logo } from '../ui/logo.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { usePages } from './navigation.ts';
 import { OfflineNotice } from './offline-notice.tsx';
+import { useTypedAhead } from './palette/typed-ahead.ts';
 
 const Palette = lazy(() => import('./palette/palette.tsx'));
 
@@ -106,6 +107,7 @@ export const Shell = () => {
     setPaletteOpen((isOpen) => !isOpen);
   }, []);
   usePaletteKey(togglePalette);
+  const takeTyped = useTypedAhead(isPaletteOpen);
   useFollowing();
 
   return (
@@ -159,7 +161,7 @@ export const Shell = () => {
             </p>
           }
         >
-          <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
+          <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} takeTyped={takeTyped} />
         </Suspense>
       )}
     </div>

@@ -9,7 +9,6 @@ beforeAll(async () => {
   const customer = await createAccount(service, 'ada');
   await customer.addLicense({ customer_name: 'Wendy Carlos', customer_email: 'wendy@example.com' });
   ada = await visitAs(customer);
-  await openPage(ada.page, '/billing');
 });
 afterAll(() => ada.context.close());
 
@@ -29,20 +28,35 @@ const toggleFromPage = () =>
     `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true })); undefined`,
   );
 
+/** Opens a page, and the palette on it, whose script loads during `act`. */
+const openSlowly = async (act: () => Promise<void>) => {
+  const released = Promise.withResolvers<void>();
+  await openPage(ada.page, '/billing');
+  await ada.page.route('**/assets/palette-*.js', async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  const loading = ada.page.getByText('Loading search…');
+  await toggle();
+  await loading.waitFor({ state: 'attached' });
+  await act();
+  released.resolve();
+  // The palette replaces the text, so that it would be open by now.
+  await loading.waitFor({ state: 'detached' });
+  await ada.page.unroute('**/assets/palette-*.js');
+};
+
 describe('the command palette', () => {
+  test('searches for what was typed while its script loaded', async () => {
+    await openSlowly(() => ada.page.keyboard.type('Wendy'));
+    await expect.poll(() => input().inputValue()).toBe('Wendy');
+    await ada.page.keyboard.type(' Carlos');
+    await expect.poll(() => input().inputValue()).toBe('Wendy Carlos');
+    await expect.poll(options).toEqual([expect.stringContaining('Wendy Carlos')]);
+  });
+
   test('stays closed after a second press of the shortcut while its script loads', async () => {
-    const released = Promise.withResolvers<void>();
-    await ada.page.route('**/assets/palette-*.js', async (route) => {
-      await released.promise;
-      await route.continue();
-    });
-    const loading = ada.page.getByText('Loading search…');
-    await toggle();
-    await loading.waitFor({ state: 'attached' });
-    await toggle();
-    released.resolve();
-    // The palette replaces the text, so that it would be open by now.
-    await loading.waitFor({ state: 'detached' });
+    await openSlowly(toggle);
     expect(await input().count()).toBe(0);
   });
 

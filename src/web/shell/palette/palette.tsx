@@ -39,7 +39,13 @@ const Results = ({ onChoose }: { onChoose: (item: Item) => void }) => (
   </Autocomplete.List>
 );
 
-const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
+interface PanelProps {
+  onChoose: (item: Item) => void;
+  /** Returns what was typed before the field had the focus. */
+  takeTyped: () => string;
+}
+
+const Panel = ({ onChoose, takeTyped }: PanelProps) => {
   const [typed, setTyped] = useState('');
   const commands = useCommands();
   const found = useSearchResults(typed);
@@ -66,6 +72,10 @@ const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
         <Autocomplete.Input
           aria-label="Search pages, actions, licenses, products and webhooks"
           autoCorrect="off"
+          onFocus={() => {
+            const before = takeTyped();
+            setTyped((text) => before + text);
+          }}
           placeholder="Search pages, actions, licenses, products and webhooks"
           className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
         />
@@ -97,7 +107,7 @@ const Panel = ({ onChoose }: { onChoose: (item: Item) => void }) => {
 
 const focusMain = () => document.querySelector<HTMLElement>('#main')?.focus({ preventScroll: true });
 
-const Popup = ({ chosen, onChoose }: { chosen: RefObject<Item | null>; onChoose: (item: Item) => void }) => {
+const Popup = ({ chosen, ...panel }: PanelProps & { chosen: RefObject<Item | null> }) => {
   const [opener] = useState(() => document.activeElement);
   const returnsFocus = () =>
     !chosen.current?.opensPage && opener instanceof HTMLElement && opener.isConnected && opener.tabIndex >= 0;
@@ -108,18 +118,18 @@ const Popup = ({ chosen, onChoose }: { chosen: RefObject<Item | null>; onChoose:
       className="fixed top-[max(1rem,12vh)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-raised shadow-pop transition-[opacity,scale] duration-100 outline-none data-ending-style:transition-none data-starting-style:scale-98 data-starting-style:opacity-0"
     >
       <Dialog.Title className="sr-only">Search</Dialog.Title>
-      <Panel onChoose={onChoose} />
+      <Panel {...panel} />
     </Dialog.Popup>
   );
 };
 
-interface PaletteProps {
+interface PaletteProps extends Pick<PanelProps, 'takeTyped'> {
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
 }
 
 /** Finds pages, actions, and the account's licenses, products and webhooks by name. */
-const Palette = ({ isOpen, onOpenChange }: PaletteProps) => {
+const Palette = ({ isOpen, onOpenChange, takeTyped }: PaletteProps) => {
   const chosen = useRef<Item | null>(null);
   const choose = (item: Item) => {
     chosen.current = item;
@@ -139,7 +149,7 @@ const Palette = ({ isOpen, onOpenChange }: PaletteProps) => {
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange} onOpenChangeComplete={(open) => !open && finish()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-veil transition-opacity duration-100 data-starting-style:opacity-0" />
-        <Popup chosen={chosen} onChoose={choose} />
+        <Popup chosen={chosen} onChoose={choose} takeTyped={takeTyped} />
       </Dialog.Portal>
     </Dialog.Root>
   );
