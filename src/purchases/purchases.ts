@@ -19,6 +19,7 @@ import { toPage } from '../shared/schemas/lists.ts';
 import { inJson, loadPurchases } from './load.ts';
 import {
   type ListPurchasesInput,
+  MAX_FOUND,
   type purchaseDetailsBody,
   toFactBody,
   toMailBody,
@@ -38,9 +39,6 @@ const findRow = async (ctx: Ctx, id: string): Promise<PurchaseRow> => {
 
 /** What sorts after everything that begins with a text. */
 const AFTER = '\u{10FFFF}';
-
-/** Purchases that a text finds in one way. */
-const MAX_FOUND = 500;
 
 /** The purchases that a text finds, each way by an index of its own. */
 const findIds = async ({ db, accountId }: Ctx, q: string): Promise<string[]> => {

@@ -10,12 +10,14 @@ import type { StoredFact } from './load.ts';
 
 const status = z.enum(PURCHASE_STATUSES);
 
+/** Purchases that a text finds in one way. */
+export const MAX_FOUND = 500;
+
 export const listPurchasesQuery = z.object({
   ...pageQuery('pur'),
   status: status.optional(),
   q: searchField.optional().meta({
-    description:
-      'The beginning of the customer’s email address, or an order number, a license key, or any id of the store’s.',
+    description: `The beginning of the customer’s email address, or an order number, a license key, or any id of the store’s. Finds at most ${MAX_FOUND} purchases by each.`,
   }),
 });
 export type ListPurchasesInput = z.output<typeof listPurchasesQuery>;
