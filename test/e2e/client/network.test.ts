@@ -77,11 +77,13 @@ describe('a license that was found valid', () => {
 
   test('starts from the stored token without waiting for the network', async () => {
     const { proxy, machine } = await activated();
-    proxy.behavior = afterDelay(3_000);
+    const { promise, resolve } = Promise.withResolvers<'answered'>();
+    proxy.behavior = afterDelay(3_000, (call) => {
+      resolve('answered');
+      return pass(call);
+    });
     const restarted = newApplication(seller, proxy, machine);
-    const startedMs = performance.now();
-    expect(await restarted.start()).toMatchObject({ valid: true, source: 'stored' });
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(await Promise.race([restarted.start(), promise])).toMatchObject({ valid: true, source: 'stored' });
     expect(restarted.has('export')).toBe(true);
   });
 

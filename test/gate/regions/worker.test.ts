@@ -169,9 +169,7 @@ test('through a network with delays, a region that is cut off delays a change un
   });
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ region: 'oc', body: { status: 'active' } });
   vi.advanceTimersByTime(LEASE_MS);
-  const endedMs = performance.now();
   expect((await suspended).body.status).toBe('suspended');
-  expect(performance.now() - endedMs).toBeLessThan(2_000);
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject(UNAVAILABLE);
   cut.clear();
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ body: { status: 'suspended' } });
