@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { byField, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
+import { byField, customerWords, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
 import { MAX_COUNTED, MIN_SUBSTRING_LENGTH } from '../shared/rules/licenses.ts';
 import { searchField } from '../shared/schemas/fields.ts';
 import { listOf, pageAfter } from '../shared/schemas/lists.ts';
@@ -10,7 +10,7 @@ const CURSOR = /^[0-9A-Za-z_-]{1,1200}$/;
 export const listCustomersQuery = z.object({
   ...pageAfter(CURSOR),
   q: searchField.optional().meta({
-    description: `Finds customers whose newest license has all of the words in their email address, name, or company. Upper and lower case and accents don’t matter. Fewer than ${MIN_SUBSTRING_LENGTH} characters match only the beginning. Those with the newest licenses come first.`,
+    description: `Finds customers whose newest license has all of the words in their ${customerWords('disjunction')}. Upper and lower case and accents don’t matter. Fewer than ${MIN_SUBSTRING_LENGTH} characters match only the beginning. Those with the newest licenses come first.`,
   }),
 });
 

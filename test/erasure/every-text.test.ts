@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { byField, LICENSE_FIELDS, PERSONAL_FIELDS } from '../../src/shared/rules/license-fields.ts';
 import { notify, paid, SECRET } from '../stores/shop.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { findLeftovers } from '../support/leftovers.ts';
@@ -13,13 +14,15 @@ import { importAs, toLines } from '../transfer/transfer.ts';
 // Writes a person into every text that a route takes, by the schemas of the OpenAPI document, so that a new field is covered.
 
 const ADDRESS = 'grace@hopper.example';
-const PERSON: Record<string, string> = {
-  customer_email: ADDRESS,
-  customer_name: 'Grace Hopper',
-  customer_company: 'Mauchly Ltd',
-};
+const NAME = 'Grace Hopper';
+/** What a license says of the person beside their address and name. */
+const OTHERS = byField(
+  PERSONAL_FIELDS.filter((field) => field !== 'customer_name'),
+  (field) => LICENSE_FIELDS[field].example,
+);
+const PERSON: Record<string, string> = { customer_email: ADDRESS, customer_name: NAME, ...OTHERS };
 /** For licenses and machines. */
-const OF_PERSON = 'GRACE  hopper (Mauchly Ltd), Grace@Hopper.example';
+const OF_PERSON = `GRACE  hopper (${Object.values(OTHERS).join(', ')}), Grace@Hopper.example`;
 /** For products, API keys, and endpoints, in which only an address is looked for. */
 const OF_SELLER = 'As Grace@Hopper.example wants it';
 
@@ -125,7 +128,7 @@ const sellInStore = async (ada: Customer, write: ReturnType<typeof openWriter>['
   await write('PATCH', '/api/v1/products/mill/mail', OF_SELLER, words);
   for (const way of ['preview', 'test'])
     await write('POST', `/api/v1/products/mill/mail/${way}`, OF_SELLER, words);
-  const buyer = { email: ADDRESS, name: PERSON['customer_name'] };
+  const buyer = { email: ADDRESS, name: NAME };
   const bodies = [paid('1', buyer), paid('2', { ...buyer, offer: 'other' }), { type: 'paid', ...buyer }];
   for (const body of bodies) await notify(store.id, body);
   const { body } = await ada.asSession('GET', '/api/purchases?status=unmapped');
@@ -145,9 +148,9 @@ const writeEverywhere = async (ada: Customer) => {
   const patched = await ada.createLicense({ customer_email: 'bob@hopper.example' });
   await write('PATCH', license(patched.id), OF_PERSON);
   await write('PATCH', license(other.id), OF_PERSON, {
+    ...byField(PERSONAL_FIELDS, () => null),
     customer_email: 'bob@hopper.example',
     customer_name: 'Bob',
-    customer_company: null,
   });
   for (const { id, license_key } of [created, patched]) {
     for (const name of ['verify', 'activate', 'heartbeat', 'deactivate', 'activate'])

@@ -104,3 +104,9 @@ export const byColumn = <Field extends LicenseField, Value>(
 /** Turns `customer_name` into “Customer name”. */
 export const labelOf = (field: string): string =>
   `${field.charAt(0).toUpperCase()}${field.slice(1).replaceAll('_', ' ')}`;
+
+/** What a customer is known by, in words: “email address, name, or company”. */
+export const customerWords = (type: 'conjunction' | 'disjunction'): string => {
+  const own = PERSONAL_FIELDS.map((field) => field.replace('customer_', '').replaceAll('_', ' '));
+  return new Intl.ListFormat('en-US', { type }).format(['email address', ...own]);
+};

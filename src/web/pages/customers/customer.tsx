@@ -3,19 +3,17 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { UserX } from 'lucide-react';
 import { useState } from 'react';
 import { licensesQuery } from '../../data/license-list.ts';
-import { eraseCustomer } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { purchasesQuery } from '../../data/store-queries.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { Confirm } from '../../ui/dialog.tsx';
 import { MoreRows } from '../../ui/more.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { showToast } from '../../ui/toast.tsx';
+import { EraseCustomer } from '../licenses/erase-customer.tsx';
 import { CUSTOMER_LICENSE_HEAD, CustomerLicenseRow } from './customer-license-row.tsx';
 import { Machines } from './machines.tsx';
 import { CustomerPurchases } from './purchases.tsx';
@@ -27,31 +25,18 @@ const ABOVE = <UpLink to="/customers" name="Customers" />;
 const Erase = ({ email }: { email: string }) => {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
-  const leave = () => {
-    showToast('Customer erased');
-    return navigate({ to: '/customers' });
-  };
   return (
     <>
       <Button size="sm" variant="danger-outline" onClick={() => setOpen(true)}>
         <UserX aria-hidden />
         Erase customer
       </Button>
-      <Confirm
+      <EraseCustomer
+        email={email}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        title="Erase this customer?"
-        action="Erase customer"
-        isDangerous
-        typed={email}
-        write={eraseCustomer(email)}
-        onDone={leave}
-      >
-        <p>
-          The email address, the name, and the names of machines are removed from all licenses of this
-          customer, and from history and events. The licenses go on working. This can’t be undone.
-        </p>
-      </Confirm>
+        onErased={() => navigate({ to: '/customers' })}
+      />
     </>
   );
 };

@@ -1,9 +1,10 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { SearchX, Users } from 'lucide-react';
+import { customerWords } from '../../../shared/rules/license-fields.ts';
 import { MAX_COUNTED } from '../../../shared/rules/licenses.ts';
 import { type CustomerBody, customersQuery } from '../../data/customer-queries.ts';
-import { formatCount } from '../../lib/format.ts';
+import { capitalize, formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -83,7 +84,7 @@ export const Customers = () => {
     <Page title="Customers" hint="Whom your licenses belong to, by email address.">
       <SearchField
         label="Search customers"
-        placeholder="Email, name or company"
+        placeholder={capitalize(customerWords('disjunction'))}
         text={search.text}
         isBusy={isStale}
         onType={search.type}
@@ -115,7 +116,7 @@ export const Customers = () => {
                 </Button>
               }
             >
-              {`No email address, name or company has “${q.trim()}”.`}
+              {`No ${customerWords('disjunction')} has “${q.trim()}”.`}
             </Empty>
           )
         ) : (

@@ -2,12 +2,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis, RefreshCw, Trash2, UserX } from 'lucide-react';
 import { useState } from 'react';
 import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
-import { deleteLicense, eraseCustomer, rotateLicenseKey } from '../../data/license-mutations.ts';
+import { deleteLicense, rotateLicenseKey } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../ui/menu.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { EraseCustomer } from './erase-customer.tsx';
 
 interface DialogProps {
   license: LicenseBody;
@@ -27,23 +28,6 @@ const ReplaceKey = ({ license, ...props }: DialogProps) => (
     <p>
       The license gets a new key. <code className="break-all text-ink">{license.license_key}</code> is unknown
       from then on, so that applications that use it stop working. Machines keep their seats.
-    </p>
-  </Confirm>
-);
-
-const EraseCustomer = ({ license, ...props }: DialogProps) => (
-  <Confirm
-    {...props}
-    title="Erase this customer?"
-    action="Erase customer"
-    isDangerous
-    typed={license.customer_email}
-    write={eraseCustomer(license.customer_email)}
-    onDone={() => showToast('Customer erased')}
-  >
-    <p>
-      The email address, the name, and the names of machines are removed from all licenses of this customer,
-      and from history and events. The licenses go on working. This can’t be undone.
     </p>
   </Confirm>
 );
@@ -98,7 +82,7 @@ export const MoreActions = ({ license }: { license: LicenseBody }) => {
         </MenuItem>
       </Menu>
       <ReplaceKey license={license} isOpen={open === 'key'} onClose={close} />
-      <EraseCustomer license={license} isOpen={open === 'customer'} onClose={close} />
+      <EraseCustomer email={license.customer_email} isOpen={open === 'customer'} onClose={close} />
       <Delete license={license} isOpen={open === 'delete'} onClose={close} />
     </>
   );
