@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { type StoreMessageRow, storeMessages, type StoreRow } from '../db/schema.ts';
+import { pull } from '../gate/worker/feed.ts';
+import type { StoreFact } from '../purchases/rules/facts.ts';
 import { takeFacts } from '../purchases/take.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
@@ -39,6 +41,22 @@ const postpone = async (ctx: Ctx, { id, tries }: StoreMessageRow, problem: strin
   return true;
 };
 
+/**
+ * Takes facts of a message. Returns false if some are left. An earlier try may have died after its commit, before the gate had
+ * read the change: then nothing is new, and the message is read only once every verify sees it.
+ */
+const take = async (
+  ctx: Ctx,
+  store: StoreRow,
+  { id }: StoreMessageRow,
+  facts: StoreFact[],
+  isFirstTry: boolean,
+): Promise<boolean> => {
+  if (!(await takeFacts(ctx, store, facts, id))) return false;
+  if (!isFirstTry) await pull(ctx);
+  return true;
+};
+
 /** Asks the provider what the body doesn't say. */
 const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: string[]): Promise<boolean> => {
   const { api } = PROVIDERS[store.provider];
@@ -59,7 +77,7 @@ const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: str
       await save(ctx, row.id, { asks: left });
       return postpone(ctx, row, isOfProvider ? error.message : 'The provider’s answer could not be read.');
     }
-    if (!(await takeFacts(ctx, store, facts, row.id))) break;
+    if (!(await take(ctx, store, row, facts, false))) break;
     left = left.filter((one) => one !== ask);
   }
   await save(ctx, row.id, {
@@ -89,7 +107,7 @@ export const readMessage = async (
   }
   const { asks = [], reachesBack } = reading;
   const facts = reachesBack ? await ofConnected(ctx, store, reading.facts) : reading.facts;
-  if (!(await takeFacts(ctx, store, facts, row.id))) return false;
+  if (!(await take(ctx, store, row, facts, justCame !== null && row.times === 1))) return false;
   if (asks.length === 0) {
     await save(ctx, row.id, { readAt: null, asks, problem: null });
     return true;

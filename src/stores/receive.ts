@@ -1,7 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type { StoreMessageRow, StoreRow } from '../db/schema.ts';
 import { storeMessages, stores } from '../db/schema.ts';
-import { pull } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -89,10 +88,7 @@ export const receive = async (
   });
   if (row.readAt === null) return;
   try {
-    const ctx = storeCtx(env, store);
-    const isDone = await readMessage(ctx, store, row, reading);
-    // The request of the first copy may have died between its commit and the gate's reading of it.
-    if (row.times > 1) await pull(ctx);
+    const isDone = await readMessage(storeCtx(env, store), store, row, reading);
     // The email with the key is due now, too.
     if (!isDone || reading.kind === 'facts') waitUntil(hintArrival(env, store.accountId));
   } catch (error) {

@@ -1,25 +1,44 @@
+import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
+import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import type { Json } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 
-test('a notification that is sent again is answered once every verify sees what the first one has changed', async () => {
+const REFUND = { id: 'told-twice', type: 'refunded', order: '1' };
+
+/** A refund that is committed, and whose request has died before the gate has read it. */
+const openRefunded = async () => {
   useFakeClock();
   const shop = await openShop();
   await shop.offer('pro', { grant: 'perpetual' });
   await shop.notify(paid('1'));
   const [license] = (await shop.licenses()) as [Json];
   const verdict = async () => (await shop.ada.verify(license.license_key)).body.status;
-  expect(await verdict()).toBe('active');
-  const refund = { id: 'told-twice', type: 'refunded', order: '1' };
-  // As if the first request had died between its commit and the gate's reading of it.
   const apply = vi
     .spyOn(AccountGate.prototype, 'apply')
     .mockRejectedValue(new Error('The request has died.'));
-  await shop.notify(refund);
+  await shop.notify(REFUND);
   apply.mockRestore();
   expect((await shop.licenses())[0]?.status).toBe('revoked');
-  await shop.notify(refund);
+  expect(await verdict()).toBe('active');
+  return { ...shop, verdict };
+};
+
+test('a notification that is sent again is answered once every verify sees what the first one has changed', async () => {
+  const { notify, verdict } = await openRefunded();
+  await notify(REFUND);
+  expect(await verdict()).toBe('revoked');
+});
+
+test('a notification stays unread until every verify sees what it has changed', async () => {
+  const { ada, notify, verdict } = await openRefunded();
+  const pull = vi.spyOn(AccountGate.prototype, 'pull').mockRejectedValue(new Error('The gate is cut off.'));
+  await notify(REFUND);
+  pull.mockRestore();
+  expect(await verdict()).toBe('active');
+  // The email with the key is sent first.
+  for (let i = 0; i < 2; i++) await workOnStores(env, ada.accountId);
   expect(await verdict()).toBe('revoked');
 });

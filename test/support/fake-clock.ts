@@ -7,7 +7,10 @@ type Timer = 'setTimeout' | 'clearTimeout';
 const stopClock = (now: Time, timers: Timer[] = []) =>
   vi.useFakeTimers({ toFake: ['Date', ...timers], now: new Date(now) });
 
-/** In the middle of a month, because calls are counted per month: a test that passes days must not depend on the date. */
+/**
+ * At noon in the middle of a month, because calls are counted per day and per month: a test that passes hours or days must not
+ * depend on when it runs.
+ */
 const MID_MONTH = '2027-03-10T12:00:00.000Z';
 
 /**

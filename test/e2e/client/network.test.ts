@@ -77,13 +77,16 @@ describe('a license that was found valid', () => {
 
   test('starts from the stored token without waiting for the network', async () => {
     const { proxy, machine } = await activated();
-    const { promise, resolve } = Promise.withResolvers<'answered'>();
+    const answered = Promise.withResolvers<'answered'>();
     proxy.behavior = afterDelay(3_000, (call) => {
-      resolve('answered');
+      answered.resolve('answered');
       return pass(call);
     });
     const restarted = newApplication(seller, proxy, machine);
-    expect(await Promise.race([restarted.start(), promise])).toMatchObject({ valid: true, source: 'stored' });
+    expect(await Promise.race([restarted.start(), answered.promise])).toMatchObject({
+      valid: true,
+      source: 'stored',
+    });
     expect(restarted.has('export')).toBe(true);
   });
 

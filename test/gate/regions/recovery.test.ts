@@ -67,10 +67,10 @@ test('a refused call doesn’t wait for a branch that was cut off for longer tha
   await setUsage(ada.accountId, apiLimit);
   // The restarted home takes the branch for leased.
   await statistics(ada.accountId);
-  const isCutOff = Promise.withResolvers<never>();
-  const tell = vi.spyOn(GateBranch.prototype, 'tell').mockReturnValue(isCutOff.promise);
+  const never = new Promise<never>(() => {});
+  const tell = vi.spyOn(GateBranch.prototype, 'tell').mockReturnValue(never);
   // Home never gives up waiting, so a call that waited for the branch would get no answer.
-  vi.spyOn(scheduler, 'wait').mockReturnValue(isCutOff.promise);
+  vi.spyOn(scheduler, 'wait').mockReturnValue(never);
   vi.advanceTimersByTime(LEASE_MS);
   const refused = await verifyAtHome('enam', ada, licenseKey);
   expect(refused).toMatchObject({ refused: 'usage_limit_exceeded' });
