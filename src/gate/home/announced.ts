@@ -23,10 +23,13 @@ interface Announced {
 }
 
 const MAX_ANNOUNCED = 1_000;
-/** Delay before the alarm checks D1 for an announced change whose request died after its commit … */
-const FIRST_CHECK_MS = 3_000;
-/** … and before the last check, for a slow commit: D1 gives up on a query long before. */
+/** D1 gives up on a query long before. */
 const LAST_CHECK_MS = 90_000;
+/**
+ * When the alarm checks D1 for an announced change whose request may have died after its commit. Each check comes after about
+ * twice the time, so that verify sees a slow commit at most as long after it as D1 took to make it.
+ */
+const CHECKS_MS = [3_000, 6_000, 12_000, 24_000, 48_000, LAST_CHECK_MS];
 
 const ANNOUNCED = 'announced';
 
@@ -128,8 +131,8 @@ export const openAnnounced = (kv: SyncKvStorage) => {
     /** When D1 has to be checked for changes whose requests may have died. */
     dueMs: (nowMs: number): number | null => {
       const dueMs = announced.map(({ atMs }) => {
-        const checks = [atMs + FIRST_CHECK_MS, atMs + LAST_CHECK_MS];
-        return checks.find((checkMs) => checkMs > nowMs) ?? nowMs;
+        const checkMs = CHECKS_MS.find((ms) => atMs + ms > nowMs);
+        return checkMs === undefined ? nowMs : atMs + checkMs;
       });
       return dueMs.length === 0 ? null : Math.min(...dueMs);
     },
