@@ -10,6 +10,7 @@ import {
   purchaseLicenses,
   type PurchaseLicenseRow,
   purchaseMails,
+  purchaseMessages,
   type PurchaseRow,
   purchases,
   purchaseThings,
@@ -52,6 +53,15 @@ export const findKnown = async ({ db }: Ctx, storeId: string, names: string[], t
       .where(and(eq(purchaseThings.storeId, storeId), sql`${purchaseThings.thing} ${inJson(things)}`)),
   ]);
   return { facts: facts.map(toStoredFact), things: new Map(found.map((row) => [row.thing, row.purchaseId])) };
+};
+
+/** Whether the purchase is known to come from the message. */
+export const hasMessage = async ({ db }: Ctx, purchaseId: string, messageId: string): Promise<boolean> => {
+  const found = await db
+    .select({ id: purchaseMessages.messageId })
+    .from(purchaseMessages)
+    .where(and(eq(purchaseMessages.purchaseId, purchaseId), eq(purchaseMessages.messageId, messageId)));
+  return found.length > 0;
 };
 
 export interface LoadedPurchases {

@@ -5,7 +5,7 @@ import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 import { commitPurchase, type Settled } from './commit.ts';
-import { findKnown, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
+import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
 import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
 
@@ -114,7 +114,10 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
     ids.length === 1 &&
     things.every((thing) => known.things.has(thing)) &&
     freshFacts(facts, byName, { isErased: false, nowMs }).length === 0;
-  if (isAllKnown && messageId === null) return { purchaseId: ids[0] ?? '', cost: 2 };
+  // Copies that come at once would otherwise hinder one another, and each make all of its queries several times.
+  const [only = ''] = ids;
+  if (isAllKnown && (messageId === null || (await hasMessage(ctx, only, messageId))))
+    return { purchaseId: only, cost: 3 };
   const loaded = await loadPurchases(ctx, ids);
   const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
   const isErased = loaded.rows.some((row) => row.isErased);

@@ -4,6 +4,7 @@ import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import type { Json } from '../support/client.ts';
+import { recordStatements } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 
 const REFUND = { id: 'told-twice', type: 'refunded', order: '1' };
@@ -41,4 +42,18 @@ test('a notification stays unread until every verify sees what it has changed', 
   // The email with the key is sent first.
   for (let i = 0; i < 2; i++) await workOnStores(env, ada.accountId);
   expect(await verdict()).toBe('revoked');
+});
+
+test('copies of a notification that come at once write nothing once one of them is taken', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  const sale = { id: 'sold-once', ...paid('1') };
+  await shop.notify(sale);
+  // As a copy has read it that came at the same time.
+  await env.DB2.prepare('UPDATE store_messages SET read_at = 1, asks = NULL').run();
+  const { statements } = await recordStatements(() => shop.notify(sale));
+  expect(
+    statements.filter((statement) => /^(insert into|update) "(purchase|license)/.test(statement)),
+  ).toEqual([]);
+  expect(await shop.licenses()).toHaveLength(1);
 });
