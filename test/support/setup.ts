@@ -1,6 +1,7 @@
 import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { emptyStorage } from './empty-storage.ts';
+import { importKnownModules } from './known-modules.ts';
 import { keepMails } from './mails.ts';
 import { parkAlarms } from './parked-alarms.ts';
 import { resetModules } from './reset-modules.ts';
@@ -24,6 +25,7 @@ const joined = (migrations: D1Migration[]): D1Migration => {
 };
 
 // Runs before each file. Files share the runtime, but neither modules nor storage.
+importKnownModules();
 resetModules();
 await parkAlarms();
 await emptyStorage();
