@@ -131,7 +131,11 @@ export const updateHeld = (
     ],
     changes: changed.flatMap(({ license, fields, updatedAt }) => {
       const event = changeEvent(license, fields, updatedAt, fields.status === undefined ? undefined : reason);
-      return [{ kind: 'license' as const, ref: license.id }, ...(event ? [eventChange(event)] : [])];
+      const isLifted = license.status === 'revoked' && fields.status !== undefined;
+      return [
+        { kind: isLifted ? ('lifted' as const) : ('license' as const), ref: license.id },
+        ...(event ? [eventChange(event)] : []),
+      ];
     }),
   };
 };

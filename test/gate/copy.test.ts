@@ -64,6 +64,18 @@ test('a background load or read-through never overwrites what the feed wrote', (
     }
   }));
 
+test('a revocation is final, whatever D1 says after a restore, unless it was taken back', () =>
+  withCopy((copy, reopen) => {
+    const tell = (read: Rows['licenses'][number], seq: number) => {
+      copy.apply({ ...NO_ROWS, licenses: [read] }, at(seq));
+      return [copy, reopen()].map((opened) => opened.findLicense('L-1')?.status);
+    };
+    expect(tell(license('revoked'), 1)).toEqual(['revoked', 'revoked']);
+    expect(tell(license('active'), 2)).toEqual(['revoked', 'revoked']);
+    expect(tell({ ...license('active'), isLifted: true }, 3)).toEqual(['active', 'active']);
+    expect(tell({ ...license('revoked'), isLifted: true }, 4)).toEqual(['revoked', 'revoked']);
+  }));
+
 test('the feed overwrites what a background load wrote', () =>
   withCopy((copy, reopen) => {
     copy.adoptPage(

@@ -1,7 +1,17 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { WebhookEvent } from '../../shared/text/events.ts';
 
-export const FEED_KINDS = ['account', 'key', 'license', 'product', 'erased', 'deleted', 'event'] as const;
+/** `lifted` is a license whose revocation was taken back, which nothing else of a license does. */
+export const FEED_KINDS = [
+  'account',
+  'key',
+  'license',
+  'lifted',
+  'product',
+  'erased',
+  'deleted',
+  'event',
+] as const;
 
 /**
  * Changes that an account's gate has not applied yet. `ref` is the id of the changed or deleted row, the code of a product, a license

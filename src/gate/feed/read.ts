@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, lt, notExists, or, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, inArray, lt, notExists, or, sql } from 'drizzle-orm';
 import type { BatchResponse } from 'drizzle-orm/batch';
 import type { AccountDatabase } from '../../db/client.ts';
 import { accounts, apiKeys, feed, type FEED_KINDS, licenses, products } from '../../db/schema.ts';
@@ -56,10 +56,10 @@ export const feedStatements = (db: AccountDatabase, accountId: string, position:
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db
-      .select(licenseColumns)
+      .select({ ...licenseColumns, kind: feed.kind })
       .from(feed)
       .innerJoin(licenses, and(eq(licenses.accountId, feed.accountId), eq(licenses.id, feed.ref)))
-      .where(unread('license'))
+      .where(and(isUnread, inArray(feed.kind, ['license', 'lifted'])))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db
@@ -119,7 +119,7 @@ export const toFeedRead = (
     rows: {
       account,
       keys: keys.map(copiedKey),
-      licenses: licenseRows,
+      licenses: licenseRows.map(({ kind, ...row }) => ({ ...row, isLifted: kind === 'lifted' })),
       products: productRows,
       erasedKeys: goneOf('erased'),
       deletedLicenses: goneOf('deleted'),

@@ -47,10 +47,10 @@ const dropTables = (set: TableSet) => TABLES.map((table) => `DROP TABLE IF EXIST
 /** The feed overwrites rows, except what is final. Loads and read-throughs only add missing ones. */
 const KEY_UPDATE =
   'UPDATE SET scope = excluded.scope, expires_at = excluded.expires_at, deleted = max(deleted, excluded.deleted)';
-const LICENSE_UPDATE = `UPDATE SET id = excluded.id,
-     status = iif(id = excluded.id AND status = 'revoked', status, excluded.status), expires_at = excluded.expires_at,
-     customer_email = excluded.customer_email, product = excluded.product, terms = excluded.terms,
-     updates_until = excluded.updates_until`;
+const licenseUpdate = ({ isLifted = false }: Rows['licenses'][number]) => `UPDATE SET id = excluded.id,
+     status = iif(id = excluded.id AND status = 'revoked' AND NOT ${isLifted}, status, excluded.status),
+     expires_at = excluded.expires_at, customer_email = excluded.customer_email, product = excluded.product,
+     terms = excluded.terms, updates_until = excluded.updates_until`;
 const PRODUCT_UPDATE = 'UPDATE SET terms = excluded.terms';
 
 const writeKeys = (sql: SqlStorage, keys: Rows['keys'], set: TableSet, overwrites: boolean) => {
@@ -77,7 +77,7 @@ const writeLicenses = (sql: SqlStorage, licenses: Rows['licenses'], set: TableSe
            (license_key, id, status, expires_at, customer_email, product, terms, updates_until)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
          WHERE NOT EXISTS (SELECT 1 FROM erased_keys WHERE license_key = ?1)
-         ON CONFLICT DO ${overwrites ? LICENSE_UPDATE : 'NOTHING'}`,
+         ON CONFLICT DO ${overwrites ? licenseUpdate(license) : 'NOTHING'}`,
       licenseKey,
       id,
       status,

@@ -47,7 +47,8 @@ interface CopiedProduct {
 export interface Rows {
   account?: StoredAccount | undefined;
   keys: (CopiedKey & { id: string })[];
-  licenses: CopiedLicense[];
+  /** A license that is lifted is no longer revoked, which is otherwise final. */
+  licenses: (CopiedLicense & { isLifted?: boolean })[];
   products: CopiedProduct[];
   /** License keys that were replaced, or whose license was deleted. */
   erasedKeys: string[];
