@@ -36,7 +36,9 @@ const verifySample = async (service: Service, { apiKey }: Seller, licenses: Sold
       status: string;
     };
     if (verdict.status !== license.status || verdict.valid !== (license.status === 'active'))
-      errors.push(`a license that is ${license.status} verifies as ${verdict.status}`);
+      errors.push(
+        `the license of ${license.customer_email} is ${license.status}, and verifies as ${verdict.status}`,
+      );
   }
   return { verified: sample.length, errors };
 };
