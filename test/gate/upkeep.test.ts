@@ -83,7 +83,7 @@ test('while D1 is down an incomplete gate retries more and more slowly', async (
   expect((await ada.verify('UNKNOWN-KEY')).body.status).toBe('not_found');
 });
 
-/** The Worker's environment, except that D1 loses the answer of each batch, after `commit`. */
+/** The Worker's environment, except that `commit` runs each batch of D1, or doesn't, and D1 then loses the answer. */
 const losing = (commit: (run: () => Promise<unknown>) => Promise<unknown>) => {
   const db = new Proxy(env.DB2, {
     get: (real, name) => {

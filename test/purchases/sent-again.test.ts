@@ -49,7 +49,7 @@ test('copies of a notification that come at once write nothing once one of them 
   await shop.offer('pro', { grant: 'perpetual' });
   const sale = { id: 'sold-once', ...paid('1') };
   await shop.notify(sale);
-  // As a copy has read it that came at the same time.
+  // As a copy finds the message that came at the same time, before it was marked as read.
   await env.DB2.prepare('UPDATE store_messages SET read_at = 1, asks = NULL').run();
   const { statements } = await recordStatements(() => shop.notify(sale));
   expect(

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { WebhookEvent } from '../../shared/text/events.ts';
 
-/** `lifted` is a license whose revocation was taken back, which nothing else of a license does. */
+/** `lifted` is a license that is no longer revoked. Of a `license`, a gate takes a revocation to be final. */
 export const FEED_KINDS = [
   'account',
   'key',

@@ -27,7 +27,7 @@ const MAX_ANNOUNCED = 1_000;
 const LAST_CHECK_MS = 90_000;
 /**
  * When the alarm checks D1 for an announced change whose request may have died after its commit. Each check comes after about
- * twice the time, so that verify sees a slow commit at most as long after it as D1 took to make it.
+ * twice the time of the one before: verify sees a commit within 3 s or, if D1 was slower, within the time that D1 took for it.
  */
 const CHECKS_MS = [3_000, 6_000, 12_000, 24_000, 48_000, LAST_CHECK_MS];
 

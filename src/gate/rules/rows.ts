@@ -47,7 +47,7 @@ interface CopiedProduct {
 export interface Rows {
   account?: StoredAccount | undefined;
   keys: (CopiedKey & { id: string })[];
-  /** A license that is lifted is no longer revoked, which is otherwise final. */
+  /** `isLifted` says that the license may no longer be revoked. Without it, a revocation is final. */
   licenses: (CopiedLicense & { isLifted?: boolean })[];
   products: CopiedProduct[];
   /** License keys that were replaced, or whose license was deleted. */
