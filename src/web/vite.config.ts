@@ -40,6 +40,8 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
     rolldownOptions: {
+      // On a busy machine, Rolldown would advise whoever starts the service how to make this build faster.
+      checks: { bundlerTimings: false },
       // The last one is the layout of the guides. scripts/guides puts each page into it, and removes it.
       input: ['index.html', 'portal.html', 'guides.html'].map((file) => `${import.meta.dirname}/${file}`),
       output: {
