@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { axeViolations, openPage, type Visit } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
   await customer.addLicense({ customer_name: 'Wendy Carlos', customer_email: 'wendy@example.com' });
   ada = await visitAs(customer);
 });
-afterAll(() => ada.context.close());
 
 const input = () => ada.page.getByRole('combobox');
 const press = (key: string) => ada.page.keyboard.press(key);

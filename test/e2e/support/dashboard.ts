@@ -21,7 +21,11 @@ const browser = await chromium.connect(browserEndpoint);
 export const visit = async (options: VisitOptions = {}): Promise<Visit> => {
   const opened = await openVisit(browser, origin, options);
   reportOnFailure(opened.page);
-  afterFile(() => opened.context.close());
+  afterFile(async () => {
+    // A page calls the service by itself, too, so a handler may be in the midst of a call.
+    if (!opened.page.isClosed()) await opened.page.unrouteAll({ behavior: 'ignoreErrors' });
+    await opened.context.close();
+  });
   return opened;
 };
 
