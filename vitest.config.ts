@@ -5,6 +5,9 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { parse } from 'smol-toml';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { tablesAfter } from './test/support/tables.ts';
+
+const MIGRATIONS = await readD1Migrations('drizzle');
 
 const SECRETS = {
   API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
@@ -65,7 +68,8 @@ const inWorker = (
         d1Databases: { DB2: 'second' },
         bindings: {
           DATABASES: 'DB, DB2@2020-01-01',
-          MIGRATIONS: await readD1Migrations('drizzle'),
+          MIGRATIONS,
+          TABLES: tablesAfter(MIGRATIONS),
           WEBHOOK_ALLOW_LOOPBACK: 'true',
           MAIL_FROM: 'latchkey@example.com',
           PAYMENTS: 'sandbox',

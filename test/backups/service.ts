@@ -1,9 +1,8 @@
-import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
 import { running } from '../../src/backups/state.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { emptyStorage } from '../support/empty-storage.ts';
+import { emptyStorage, makeTables } from '../support/empty-storage.ts';
 import { asOperator } from '../support/operator.ts';
 import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
@@ -74,7 +73,7 @@ export const loseService = async () => {
     if (found) kept.push({ key, bytes: await found.arrayBuffer(), customMetadata });
   }
   await emptyStorage();
-  await Promise.all([env.DB, env.DB2].map((d1) => applyD1Migrations(d1, env.MIGRATIONS)));
+  await makeTables();
   for (const { key, bytes, customMetadata } of kept) await env.BACKUPS.put(key, bytes, { customMetadata });
 };
 
