@@ -15,7 +15,13 @@ import {
 export type Theme = 'light' | 'dark';
 
 /** With these flags, Chromium runs in one process, which can't serve several contexts at a time. */
-const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote'];
+const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote', '--in-process-gpu'];
+
+/**
+ * Chromium adds this variable while its threads read others. The second addition moves the list and crashes one start in 900.
+ * The other one is the GPU's, which has its own process.
+ */
+const SET_BY_CHROMIUM = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
 
 /** Pages live too briefly for what V8 optimizes: without it, loading a page and checking it with axe takes a third less. */
 const FEWER_COMPILERS = '--js-flags=--no-opt --no-maglev';
@@ -29,6 +35,7 @@ const TIMEOUT_MS = 40_000;
 const launchOptions = async () => ({
   executablePath: await chromium.executablePath(),
   args: [...chromium.args.filter((arg) => !SINGLE_PROCESS_FLAGS.includes(arg)), FEWER_COMPILERS],
+  env: { ...process.env, ...SET_BY_CHROMIUM },
   headless: true,
 });
 
