@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { tablesAfter } from './test/support/tables.ts';
 
 const MIGRATIONS = await readD1Migrations('drizzle');
+const CREATE_TABLES = tablesAfter(MIGRATIONS);
 
 const SECRETS = {
   API_KEY_SECRET: 'only-for-tests-0123456789abcdefghij',
@@ -61,7 +62,7 @@ const inWorker = (
   assetsInclude: ['**/*.gz'],
   plugins: [
     withoutBrokenMaps,
-    cloudflareTest(async () => ({
+    cloudflareTest({
       wrangler: { configPath },
       miniflare: {
         // The tests' accounts are in the second database, so that a query to the wrong database fails its test.
@@ -69,7 +70,7 @@ const inWorker = (
         bindings: {
           DATABASES: 'DB, DB2@2020-01-01',
           MIGRATIONS,
-          TABLES: tablesAfter(MIGRATIONS),
+          CREATE_TABLES,
           WEBHOOK_ALLOW_LOOPBACK: 'true',
           MAIL_FROM: 'latchkey@example.com',
           PAYMENTS: 'sandbox',
@@ -77,7 +78,7 @@ const inWorker = (
           ...SECRETS,
         },
       },
-    })),
+    }),
   ],
   test: {
     name,

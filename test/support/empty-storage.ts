@@ -19,5 +19,6 @@ export const emptyStorage = async (): Promise<void> => {
   throw new Error('The databases are not empty.');
 };
 
-/** Makes the tables of empty databases. This takes 0.03 s, and the migrations 0.25 s. */
-export const makeTables = () => Promise.all([env.DB, env.DB2].map((d1) => d1.prepare(env.TABLES).run()));
+/** Makes the tables of empty databases, in an eighth of the time that the migrations take. */
+export const makeTables = () =>
+  Promise.all([env.DB, env.DB2].map((d1) => d1.prepare(env.CREATE_TABLES).run()));

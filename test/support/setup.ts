@@ -11,7 +11,7 @@ declare global {
     interface Env {
       MIGRATIONS: D1Migration[];
       /** The statements that make the tables as they are after all migrations. */
-      TABLES: string;
+      CREATE_TABLES: string;
       DB2: D1Database;
     }
   }

@@ -18,8 +18,8 @@ export type Theme = 'light' | 'dark';
 const SINGLE_PROCESS_FLAGS = ['--single-process', '--no-zygote', '--in-process-gpu'];
 
 /**
- * Chromium adds this variable while its threads read others. The second addition moves the list and crashes one start in 900.
- * The other one is the GPU's, which has its own process.
+ * A process may crash if it adds a second variable to its environment while its threads read others. Chromium adds this one as it
+ * starts, unless it is set. The code for the GPU adds another, so it runs in a process of its own.
  */
 const SET_BY_CHROMIUM = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
 

@@ -22,7 +22,7 @@ export const visit = async (options: VisitOptions = {}): Promise<Visit> => {
   const opened = await openVisit(browser, origin, options);
   reportOnFailure(opened.page);
   afterFile(async () => {
-    // A page calls the service by itself, too, so a handler may be in the midst of a call.
+    // The page also calls the service by itself. A route handler that is answering such a call fails when the page is closed.
     if (!opened.page.isClosed()) await opened.page.unrouteAll({ behavior: 'ignoreErrors' });
     await opened.context.close();
   });
