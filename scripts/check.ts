@@ -24,6 +24,7 @@ const LANES: Step[][] = [
     ['imports follow the layers', 'node', 'scripts/check-layers.ts'],
     ['exported types have names of their own', 'node', 'scripts/check-names.ts'],
     ['the dashboard keeps to its words', 'node', 'scripts/check-words.ts'],
+    ['tests wait for what a page shows', 'node', 'scripts/check-page-reads.ts'],
     ['no unused files or exports', 'knip', '--no-progress'],
     [
       'migrations match the schema, none drops a table without review, and all have a safe form',

@@ -68,7 +68,7 @@ describe('browser-page', () => {
     await activate(page, licenseKey);
     await expectStatus(page, 'Licensed.');
     await page.getByRole('button', { name: 'Export' }).click();
-    expect(await page.locator('#output').innerText()).toContain('Saturn');
+    await expect.poll(() => page.locator('#output').innerText()).toContain('Saturn');
     expect(consoleErrors).toEqual([]);
 
     proxy.behavior = cut;

@@ -28,7 +28,7 @@ describe('a forgotten password', () => {
     await page.getByRole('button', { name: 'Send link' }).click();
     await heading('Check your email');
     const preview = page.getByRole('link', { name: 'Read the email here' });
-    expect(await preview.getAttribute('href')).toBe('/cdn-cgi/local/explorer/email/sending');
+    await expect.poll(() => preview.getAttribute('href')).toBe('/cdn-cgi/local/explorer/email/sending');
     expect(await axeViolations(page)).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe('the settings', () => {
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Password changed').waitFor();
-    expect(await page.getByLabel('New password').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('New password').inputValue()).toBe('');
     await page.getByRole('link', { name: 'Sessions' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByText('on Linux').waitFor();
@@ -125,9 +125,9 @@ describe('the settings', () => {
     await page.getByRole('cell', { name: 'Account created' }).waitFor();
     const actorOf = (action: string) =>
       page.getByRole('row').filter({ hasText: action }).first().getByRole('cell').nth(1).textContent();
-    expect(await actorOf('Session ended')).toContain('You, in this browser');
-    expect(await actorOf('Account created')).toContain('A session that has ended');
-    expect(await actorOf('Email address changed')).toContain('You, in this browser');
+    await expect.poll(() => actorOf('Session ended')).toContain('You, in this browser');
+    await expect.poll(() => actorOf('Account created')).toContain('A session that has ended');
+    await expect.poll(() => actorOf('Email address changed')).toContain('You, in this browser');
   });
 });
 
@@ -143,8 +143,8 @@ test('a service that can’t send email offers nothing that needs it', async () 
   await answered;
   const card = other.getByRole('region', { name: 'Email address' });
   await card.getByText(carol.email).waitFor();
-  expect(await card.getByRole('button').count()).toBe(0);
-  expect(await card.getByText(/verified/i).count()).toBe(0);
+  await expect.poll(() => card.getByRole('button').count()).toBe(0);
+  await expect.poll(() => card.getByText(/verified/i).count()).toBe(0);
   await context.clearCookies();
   await other.evaluate('localStorage.clear()');
   await other.goto('/login');
@@ -152,7 +152,7 @@ test('a service that can’t send email offers nothing that needs it', async () 
   await expect.poll(() => other.getByRole('link', { name: 'Forgot your password?' }).isVisible()).toBe(false);
   await other.goto('/forgot-password');
   await other.getByText('This service can’t send email.').waitFor();
-  expect(await other.getByLabel('Email').count()).toBe(0);
+  await expect.poll(() => other.getByLabel('Email').count()).toBe(0);
   await context.close();
 });
 
@@ -170,7 +170,7 @@ test('a deleted account is signed out, its keys are refused, and signing in keep
   const { context, page: other } = await visitAs(eve);
   await openPage(other, '/settings/delete');
   const confirm = other.getByRole('button', { name: 'Delete account' });
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await other.getByLabel('Your password').fill('not the password');
   await other.getByLabel('Type your email address to confirm').fill(eve.email);
   await confirm.click();

@@ -31,18 +31,18 @@ const cancelSubscription = async (when: RegExp) => {
 };
 
 test('the page shows three plans and marks the current one', async () => {
-  expect(await page.getByRole('article').count()).toBe(3);
-  expect(await planCard('Free').getAttribute('aria-current')).not.toBeNull();
-  expect(await planCard('Scale').textContent()).toMatch(
-    /\$199.*5,000,000 API calls per month.*5,000,000 licenses.*1,000 calls per second/,
-  );
+  await expect.poll(() => page.getByRole('article').count()).toBe(3);
+  await expect.poll(() => planCard('Free').getAttribute('aria-current')).not.toBeNull();
+  await expect
+    .poll(() => planCard('Scale').textContent())
+    .toMatch(/\$199.*5,000,000 API calls per month.*5,000,000 licenses.*1,000 calls per second/);
 });
 
 test('a declined payment shows a notice and leaves the plan unchanged', async () => {
   await page.getByRole('button', { name: 'Upgrade to Pro' }).click();
   await submitCheckout('Decline');
   await waitForNotice('Checkout not completed');
-  expect(await planCard('Free').getAttribute('aria-current')).not.toBeNull();
+  await expect.poll(() => planCard('Free').getAttribute('aria-current')).not.toBeNull();
   expect(await apiLimit()).toBe(1_000);
 });
 
@@ -58,8 +58,8 @@ test('a payment changes the plan and its limits', async () => {
 test('payments are listed newest first', async () => {
   const rows = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
   await expect.poll(() => rows.count()).toBe(2);
-  expect(await rows.first().textContent()).toMatch(/Pro.*\$29.*paid/i);
-  expect(await rows.last().textContent()).toMatch(/declined/i);
+  await expect.poll(() => rows.first().textContent()).toMatch(/Pro.*\$29.*paid/i);
+  await expect.poll(() => rows.last().textContent()).toMatch(/declined/i);
 });
 
 test('switching to a higher plan requires another payment', async () => {

@@ -36,13 +36,13 @@ test('a click with Shift selects a range, and the box in the header selects the 
   await box('Select BULK-2-LICENSE').check();
   await box('Select BULK-5-LICENSE').click({ modifiers: ['Shift'] });
   await bar().getByText('4 licenses selected').waitFor();
-  expect(await page.evaluate('getSelection().toString()')).toBe('');
-  expect(await page.evaluate(`document.querySelector('#select-all').indeterminate`)).toBe(true);
+  await expect.poll(() => page.evaluate('getSelection().toString()')).toBe('');
+  await expect.poll(() => page.evaluate(`document.querySelector('#select-all').indeterminate`)).toBe(true);
   await box('Select all licenses shown').check();
   await bar().getByText('8 licenses selected').waitFor();
   await bar().getByRole('button', { name: 'Clear selection' }).click();
-  expect(await bar().count()).toBe(0);
-  expect(await page.evaluate('document.activeElement.id')).toBe('select-all');
+  await expect.poll(() => bar().count()).toBe(0);
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('select-all');
 });
 
 test('suspends the selected licenses after a confirmation, and waits when it is too fast', async () => {
@@ -66,7 +66,7 @@ test('suspends the selected licenses after a confirmation, and waits when it is 
   expect(refused).toBe(7);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.unroute('**/suspend');
-  expect(await statuses()).toEqual([...Array(4).fill('Suspended'), ...Array(4).fill('Active')]);
+  await expect.poll(statuses).toEqual([...Array(4).fill('Suspended'), ...Array(4).fill('Active')]);
   const path = `/api/v1/licenses/${suspendedId}/history`;
   const { body } = await service.get(path, { authorization: `Bearer ${ada.token}` });
   expect(body).toMatchObject({

@@ -42,7 +42,7 @@ test('a help page without https is refused at its field, and the preview waits f
   await preview().getByText('Complete the fields to see the email.').waitFor();
   await page.getByRole('button', { name: 'Save email' }).click();
   await page.getByText('Must be a URL that begins with https://').waitFor();
-  expect(await preview().locator('iframe').count()).toBe(0);
+  await expect.poll(() => preview().locator('iframe').count()).toBe(0);
   await page.getByLabel('Help page').fill('https://mill.example.com/help');
   await mail().getByText('https://mill.example.com/help').waitFor();
 });
@@ -65,5 +65,5 @@ test('what was written is lost by no reload, and saved for all to come', async (
   await page.getByRole('button', { name: 'Save email' }).click();
   await page.getByText('Email saved').waitFor();
   await openPage(page, '/products/mill');
-  expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('Mill & Sons');
+  await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe('Mill & Sons');
 });

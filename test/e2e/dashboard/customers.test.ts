@@ -62,7 +62,7 @@ test('a customer is erased once their address is typed, and is in the list no lo
   await page.getByRole('button', { name: 'Erase customer' }).click();
   const dialog = page.getByRole('alertdialog');
   expect(await axeViolations(page)).toEqual([]);
-  expect(await dialog.getByRole('button', { name: 'Erase customer' }).isDisabled()).toBe(true);
+  await expect.poll(() => dialog.getByRole('button', { name: 'Erase customer' }).isDisabled()).toBe(true);
   await dialog.getByLabel(`Type ${JOSE} to confirm`).fill(JOSE);
   await dialog.getByRole('button', { name: 'Erase customer' }).click();
   await page.getByText('Customer erased').waitFor();

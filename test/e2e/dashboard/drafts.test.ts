@@ -49,14 +49,9 @@ const expectRestored = async () => {
     'Metadata type',
     'Metadata value',
   ];
-  expect(await Promise.all(names.map((name) => field(name).inputValue()))).toEqual([
-    'grace@example.com',
-    'orrery',
-    '',
-    'order',
-    'number',
-    '1002',
-  ]);
+  await expect
+    .poll(() => Promise.all(names.map((name) => field(name).inputValue())))
+    .toEqual(['grace@example.com', 'orrery', '', 'order', 'number', '1002']);
 };
 
 test('a reload brings back what was typed, but for the key, which is stored nowhere', async () => {
@@ -86,12 +81,12 @@ test('after the session has ended, signing in brings it back, and sending it end
 
 test('what is discarded doesn’t come back', async () => {
   await openPage(page, '/licenses?create=true');
-  expect(await restored().count()).toBe(0);
+  await expect.poll(() => restored().count()).toBe(0);
   await field('Customer email').fill('bob@example.com');
   await page.reload();
   await restored().getByRole('button', { name: 'Discard it' }).click();
   await restored().waitFor({ state: 'detached' });
-  expect(await field('Customer email').inputValue()).toBe('');
+  await expect.poll(() => field('Customer email').inputValue()).toBe('');
   await field('Customer email').fill('bob@example.com');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
@@ -106,7 +101,7 @@ test('the forms of keys and webhooks come back as well, with what was chosen in 
   await page.reload();
   await restored().waitFor();
   await expect.poll(() => page.getByLabel('Verify licenses only').isChecked()).toBe(true);
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Build server');
+  await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Build server');
   await openPage(page, '/webhooks?create=true');
   await page.getByLabel('URL').fill('https://example.com/hooks');
   await page.getByLabel('Selected events').check();

@@ -45,7 +45,7 @@ test('a call that needs a fresh proof asks for the password within its dialog, a
   await page.getByRole('button', { name: 'Create key' }).click();
   await prompt().waitFor();
   expect(await axeViolations(page)).toEqual([]);
-  expect(await page.evaluate('document.activeElement.name')).toBe('password');
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password');
   await prompt().getByLabel('Your password').fill('not-the-password');
   await prompt().getByRole('button', { name: 'Continue' }).click();
   await page.getByText('The password is wrong.').waitFor();

@@ -30,9 +30,9 @@ describe('the guides', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('offline file');
     await page.locator('#results a').first().waitFor();
-    expect(await page.getByRole('status').textContent()).toMatch(/^\d+ results?$/);
+    await expect.poll(() => page.getByRole('status').textContent()).toMatch(/^\d+ results?$/);
     await page.keyboard.press('Escape');
-    expect(await page.locator('#results').isHidden()).toBe(true);
+    await expect.poll(() => page.locator('#results').isHidden()).toBe(true);
     await page.getByLabel('Search the guides').fill('suspend a license');
     const result = page.getByRole('link', { name: /^Suspend a license/ });
     await result.waitFor();
@@ -48,7 +48,7 @@ describe('the guides', () => {
     await openPage(page, '/docs');
     await page.getByLabel('Search the guides').fill('xylophone');
     await page.getByText('0 results').waitFor();
-    expect(await page.locator('#results').isHidden()).toBe(true);
+    await expect.poll(() => page.locator('#results').isHidden()).toBe(true);
   });
 
   test('the theme that is chosen is kept, also for the dashboard', async () => {
@@ -57,11 +57,11 @@ describe('the guides', () => {
     const color = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
     const light = await color();
     await page.getByRole('button', { name: 'Dark theme' }).click();
-    expect(await color()).not.toBe(light);
+    await expect.poll(color).not.toBe(light);
     await openPage(page, '/docs/tokens');
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
     await openPage(page, '/login');
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
   });
 
   test('code has the service’s own address, and copies', async () => {
@@ -69,11 +69,11 @@ describe('the guides', () => {
     await openPage(page, '/docs/applications');
     const code = page.locator('.code', { hasText: 'baseUrl' }).first();
     await code.getByText(`baseUrl: '${service.origin}'`).waitFor();
-    expect(await page.locator('article').textContent()).not.toContain('latchkey.example.com');
+    await expect.poll(() => page.locator('article').textContent()).not.toContain('latchkey.example.com');
     await withClipboard(async () => {
       await code.getByRole('button', { name: 'Copy' }).click();
       await code.getByRole('button', { name: 'Copied' }).waitFor();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toContain(service.origin);
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(service.origin);
     });
   });
 
@@ -88,8 +88,8 @@ describe('the guides', () => {
     await openPage(page, '/docs/applications');
     const values = page.locator('#values');
     await values.getByText('Orrery for Mac').waitFor();
-    expect(await values.textContent()).toContain(ada.accountId);
-    expect(await page.locator('article').textContent()).toContain('yours is “Orrery for Mac”');
+    await expect.poll(() => values.textContent()).toContain(ada.accountId);
+    await expect.poll(() => page.locator('article').textContent()).toContain('yours is “Orrery for Mac”');
     await openPage(page, '/docs');
     await page.locator('article').getByText(ada.accountId).first().waitFor();
     const html = await page.content();
@@ -104,7 +104,7 @@ describe('the guides', () => {
     await openPage(page, '/docs');
     expect((await answered).status()).toBe(401);
     await page.locator('#values').getByText(service.origin).waitFor();
-    expect(await page.locator('#values').textContent()).not.toContain(ada.accountId);
+    await expect.poll(() => page.locator('#values').textContent()).not.toContain(ada.accountId);
   });
 
   test('without JavaScript, a page has its text and its navigation, and no search', async () => {
@@ -113,8 +113,8 @@ describe('the guides', () => {
     const page = await plain?.newPage();
     if (!page) throw new Error('The browser is closed.');
     await page.goto('/docs');
-    expect(await page.getByRole('searchbox').isVisible()).toBe(false);
-    expect(await page.locator('#theme').isVisible()).toBe(false);
+    await expect.poll(() => page.getByRole('searchbox').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('#theme').isVisible()).toBe(false);
     await page.getByRole('navigation', { name: 'Guides' }).getByRole('link', { name: 'Tokens' }).click();
     await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor();
     await plain?.close();
@@ -124,10 +124,10 @@ describe('the guides', () => {
     const { page } = await visit({ width: 320 });
     await openPage(page, '/docs');
     const menu = page.getByRole('navigation', { name: 'Guides' });
-    expect(await menu.isVisible()).toBe(false);
+    await expect.poll(() => menu.isVisible()).toBe(false);
     await page.getByRole('link', { name: 'Menu' }).click();
     await menu.getByRole('link', { name: 'Tokens' }).click();
     await page.waitForURL('**/docs/tokens');
-    expect(await menu.isVisible()).toBe(false);
+    await expect.poll(() => menu.isVisible()).toBe(false);
   });
 });

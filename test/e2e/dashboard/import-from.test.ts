@@ -68,13 +68,13 @@ test('recognizes Gumroad’s sales, finds the product, and says all that is wron
   ];
   await choose('sales.csv', file.join('\n'));
   await checkedFile().waitFor();
-  expect(await page.getByLabel('Format').inputValue()).toBe('gumroad');
-  expect(await page.getByLabel('Orrery PRO, 3 rows').inputValue()).toBe('orrery-pro');
+  await expect.poll(() => page.getByLabel('Format').inputValue()).toBe('gumroad');
+  await expect.poll(() => page.getByLabel('Orrery PRO, 3 rows').inputValue()).toBe('orrery-pro');
   const failed = await rows('Failed rows');
   expect(failed[0]).toMatch(/^5 .*Customer email: .*License key: /);
   expect(failed[1]).toMatch(/^6 Product: is not a product/);
   expect(failed.join()).not.toContain('Invalid Request');
-  expect(await page.getByText('1 row left out, because it has no license key.').count()).toBe(1);
+  await expect.poll(() => page.getByText('1 row left out, because it has no license key.').count()).toBe(1);
   expect(await axeViolations(page)).toEqual([]);
 });
 
@@ -93,7 +93,7 @@ test('sends a file again that was imported, and changes nothing', async () => {
   await page.getByRole('button', { name: 'Import another file' }).click();
   await choose('sales.csv', [SALES, sale('GUM-00000001')].join('\n'));
   await page.getByText('The import would change nothing.').waitFor();
-  expect(await figure('Unchanged')).toBe('1');
+  await expect.poll(() => figure('Unchanged')).toBe('1');
 });
 
 test('reads a table of a German Excel, in its encoding and with its dates', async () => {
@@ -106,9 +106,9 @@ test('reads a table of a German Excel, in its encoding and with its dates', asyn
   ];
   await choose('kunden.csv', Buffer.from(table.join('\r\n'), 'latin1'));
   await checkedFile().waitFor();
-  expect(await page.getByLabel('Encoding').inputValue()).toBe('windows-1252');
-  expect(await page.getByLabel('What Gültig bis becomes').inputValue()).toBe('expires_at');
-  expect(await page.getByLabel('Dates').count()).toBe(0);
+  await expect.poll(() => page.getByLabel('Encoding').inputValue()).toBe('windows-1252');
+  await expect.poll(() => page.getByLabel('What Gültig bis becomes').inputValue()).toBe('expires_at');
+  await expect.poll(() => page.getByLabel('Dates').count()).toBe(0);
   expect((await rows('First rows'))[0]).toBe(
     '2 created XL-00000001 juergen@example.com · Jürgen Müller · orrery-pro · 2099-12-31',
   );
@@ -130,7 +130,7 @@ test('reads a table of a German Excel, in its encoding and with its dates', asyn
   await choose(name, text.replace(';bald;', ';30.11.2099;'));
   await checkedFile().waitFor();
   // What was chosen for the file is kept for the rest of it.
-  expect(await page.getByLabel('What Farbe becomes').inputValue()).toBe('metadata');
+  await expect.poll(() => page.getByLabel('What Farbe becomes').inputValue()).toBe('metadata');
   await importRows('Import 1 row');
   expect((await licenses()).filter(({ license_key }) => String(license_key).startsWith('XL-'))).toMatchObject(
     [
@@ -147,10 +147,12 @@ test('asks what a date means only if it can be read in two ways', async () => {
   await page.getByLabel('Rows').fill('Key\tEmail\tExpires\nTAB-00000001\ttom@example.com\t03/04/2099\n');
   await page.getByRole('button', { name: 'Read the rows' }).click();
   await page.getByText('The file has dates that can be read in two ways.').waitFor();
-  expect(await checkedFile().count()).toBe(0);
+  await expect.poll(() => checkedFile().count()).toBe(0);
   await page.getByLabel('Dates').selectOption('mdy');
   await checkedFile().waitFor();
-  expect(await rows('First rows')).toEqual(['2 created TAB-00000001 tom@example.com · 2099-03-04']);
+  await expect
+    .poll(() => rows('First rows'))
+    .toEqual(['2 created TAB-00000001 tom@example.com · 2099-03-04']);
 });
 
 test('keeps what was chosen through a reload, for a file with the same columns', async () => {
@@ -166,8 +168,8 @@ test('keeps what was chosen through a reload, for a file with the same columns',
   const shown = '2 created READ-00000001 rita@example.com · orrery-pro';
   await expect.poll(() => rows('First rows')).toEqual([shown]);
   await read();
-  expect(await page.getByLabel('What Thing becomes').inputValue()).toBe('product');
-  expect(await rows('First rows')).toEqual([shown]);
+  await expect.poll(() => page.getByLabel('What Thing becomes').inputValue()).toBe('product');
+  await expect.poll(() => rows('First rows')).toEqual([shown]);
 });
 
 test('recognizes Keygen’s licenses, and gives back those that fail', async () => {
@@ -193,13 +195,15 @@ test('recognizes Keygen’s licenses, and gives back those that fail', async () 
   };
   await choose('licenses.json', JSON.stringify(page1, null, 2));
   await checkedFile().waitFor();
-  expect(await page.getByLabel('Format').inputValue()).toBe('keygen');
+  await expect.poll(() => page.getByLabel('Format').inputValue()).toBe('keygen');
   await page.getByLabel('prod-1, 2 rows').selectOption('orrery-pro');
   await expect.poll(() => figure('Created')).toBe('1');
-  expect(await rows('Failed rows')).toEqual([
-    expect.stringMatching(/^2 License key: /),
-    expect.stringMatching(/^3 expiry: “soon” isn’t a date/),
-  ]);
+  await expect
+    .poll(() => rows('Failed rows'))
+    .toEqual([
+      expect.stringMatching(/^2 License key: /),
+      expect.stringMatching(/^3 expiry: “soon” isn’t a date/),
+    ]);
   const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed rows' }));
   expect([
     name,
@@ -236,7 +240,7 @@ test('goes on where it was stopped, and loses nothing', async () => {
   );
   await page.getByRole('button', { name: 'Import 2,500 rows' }).click();
   await page.getByText('2,000 rows of 2,500 rows done.').waitFor();
-  expect(await page.getByRole('alert').textContent()).toContain('Stop.');
+  await expect.poll(() => page.getByRole('alert').textContent()).toContain('Stop.');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('Import finished').waitFor();
   expect([await figure('Created'), await figure('Failed'), parts]).toEqual(['2,500', '0', 3]);

@@ -50,17 +50,16 @@ test('a file of another kind is refused', async () => {
 test('a dry run of every part shows what would happen, and changes nothing', async () => {
   await choose('licenses.csv', csv());
   await page.getByText('What would happen').waitFor();
-  expect(await figures()).toEqual({ Created: '2,497', Updated: '0', Unchanged: '0', Failed: '3' });
+  await expect.poll(figures).toEqual({ Created: '2,497', Updated: '0', Unchanged: '0', Failed: '3' });
   await page
     .getByLabel('If a license with the same key exists')
     .selectOption({ label: 'Update the license' });
   await expect.poll(figures).toEqual({ Created: '2,497', Updated: '1', Unchanged: '0', Failed: '2' });
   expect(await axeViolations(page)).toEqual([]);
   const failed = page.getByRole('table', { name: 'Failed rows' }).locator('tbody tr');
-  expect(await failed.allInnerTexts()).toEqual([
-    expect.stringMatching(/^20\s.*Expires at: /s),
-    expect.stringMatching(/^21\s.*License key: /s),
-  ]);
+  await expect
+    .poll(() => failed.allInnerTexts())
+    .toEqual([expect.stringMatching(/^20\s.*Expires at: /s), expect.stringMatching(/^21\s.*License key: /s)]);
   expect((await service.get('/api/dashboard', { authorization: `Bearer ${ada.token}` })).body).toMatchObject({
     licenses: { total: 1 },
   });
@@ -88,7 +87,7 @@ test('the import shows its progress, survives a lost answer, and its licenses ar
   await page.getByRole('progressbar', { name: 'Progress' }).waitFor();
   await page.getByText('Import finished').waitFor();
   expect(parts).toBeGreaterThan(2);
-  expect(await figure('Failed')).toBe('2');
+  await expect.poll(() => figure('Failed')).toBe('2');
   await page.getByRole('link', { name: 'View licenses' }).click();
   await page.getByRole('searchbox').fill('IMPORT-2499');
   await expect.poll(() => page.getByRole('table').textContent()).toContain('IMPORT-2499');
@@ -105,7 +104,7 @@ test('the export of an account can be imported as it is', async () => {
   await openPage(page, '/licenses/import');
   await choose(name, text);
   await page.getByText('The import would change nothing.').waitFor();
-  expect(await figures()).toMatchObject({ Created: '0', Failed: '0', Unchanged: '2,498' });
+  await expect.poll(figures).toMatchObject({ Created: '0', Failed: '0', Unchanged: '2,498' });
 });
 
 test('the dry run of another account’s export counts its machines, whose licenses are in an earlier part', async () => {
@@ -118,7 +117,7 @@ test('the dry run of another account’s export counts its machines, whose licen
   const machines = [...keys, 'NO-SUCH-KEY'].map((license_key) => JSON.stringify({ ...machine, license_key }));
   await choose('export.ndjson', [...licenses, ...machines].join('\n'));
   await page.getByText('What would happen').waitFor();
-  expect(await figures()).toMatchObject({ Created: '800', Failed: '1' });
+  await expect.poll(figures).toMatchObject({ Created: '800', Failed: '1' });
 });
 
 test('numbers equal lines without a key over all parts of a file', async () => {

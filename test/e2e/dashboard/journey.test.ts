@@ -114,7 +114,7 @@ test('completed first steps disappear from the home page', async () => {
   await goTo('Home');
   await page.getByRole('meter', { name: 'API calls used' }).waitFor();
   await page.getByText('of 100,000 API calls').waitFor();
-  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
 });
 
 test('canceling at the end of the period keeps the plan until then', async () => {

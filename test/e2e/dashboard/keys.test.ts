@@ -25,7 +25,7 @@ let production: string;
 
 test('an account without API keys sees an empty state that offers to create one', async () => {
   await page.getByText('No API keys yet').waitFor();
-  expect(await page.getByRole('button', { name: 'Create API key' }).count()).toBe(2);
+  await expect.poll(() => page.getByRole('button', { name: 'Create API key' }).count()).toBe(2);
 });
 
 test('a new API key is shown in full, can be copied, and works', async () => {
@@ -113,7 +113,7 @@ test('a last day in the past shows an error at its field', async () => {
   await page.getByLabel('Last day').fill('2020-01-01');
   await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText('Must be in the future').waitFor();
-  expect(await page.getByLabel('Last day').getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => page.getByLabel('Last day').getAttribute('aria-invalid')).toBe('true');
 });
 
 test('what was typed in a dialog is discarded only on purpose', async () => {
@@ -121,7 +121,7 @@ test('what was typed in a dialog is discarded only on purpose', async () => {
   await page.keyboard.press('Escape');
   await dialog.getByText('Discard what you have typed?').waitFor();
   await dialog.getByRole('button', { name: 'Keep editing' }).click();
-  expect(await dialog.getByLabel('Last day').inputValue()).toBe('2020-01-01');
+  await expect.poll(() => dialog.getByLabel('Last day').inputValue()).toBe('2020-01-01');
   await page.keyboard.press('Escape');
   await dialog.getByRole('button', { name: 'Discard' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -131,14 +131,14 @@ test('deleting an API key requires typing its name, and the API then rejects the
   await row('Production').first().getByRole('button', { name: 'More for Production' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   const confirm = page.getByRole('button', { name: 'Delete key' });
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel('Type Production to confirm').fill('production');
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel('Type Production to confirm').fill('Production');
   await confirm.click();
   await page.getByText('API key deleted').waitFor();
   await expect.poll(() => page.getByRole('alertdialog').count()).toBe(0);
-  expect(await row('Production').count()).toBe(1);
+  await expect.poll(() => row('Production').count()).toBe(1);
   const rejected = await verify(production);
   expect([rejected.status, rejected.body]).toMatchObject([403, { error: { code: 'api_key_invalid' } }]);
 });
@@ -153,7 +153,7 @@ test('a failed request shows an error, and “Try again” loads the page', asyn
   await page.reload();
   const alert = page.getByRole('alert');
   await alert.getByText('Internal Server Error').waitFor();
-  expect(await alert.textContent()).toContain('req_broken');
+  await expect.poll(() => alert.textContent()).toContain('req_broken');
   await page.unroute('**/api/api-keys*');
   await alert.getByRole('button', { name: 'Try again' }).click();
   await expect.poll(() => row('In the app').count()).toBe(1);
@@ -190,7 +190,7 @@ test('a request over a limit is sent again after Retry-After, and shows which li
   await page.getByRole('button', { name: 'Create key' }).click();
   await revealedKey().waitFor();
   await page.getByRole('button', { name: 'Done' }).click();
-  expect(await row('Patience').count()).toBe(1);
+  await expect.poll(() => row('Patience').count()).toBe(1);
 });
 
 test('an account with 100 keys is told to delete one', async () => {

@@ -49,7 +49,7 @@ test('the page of a product leads to the licenses of no other product, whose cod
   await page.getByRole('link', { name: 'Find its licenses' }).click();
   await expect.poll(() => rows().count()).toBe(50);
   expect(parameters()).toEqual({ product: 'yearly' });
-  expect(await select('Filter by product').inputValue()).toBe('yearly');
+  await expect.poll(() => select('Filter by product').inputValue()).toBe('yearly');
   await page.getByRole('checkbox', { name: 'Select all licenses shown' }).check();
   await bar().getByRole('button', { name: 'Select all that match' }).click();
   await bar().getByText(`${YEARLY} licenses selected`).waitFor();
@@ -65,7 +65,7 @@ test('an action changes all that match, and Undo takes it back', async () => {
   expect(await countOf('product=yearly-pro&status=active')).toBe(2);
   await dialog.getByRole('button', { name: 'Undo' }).click();
   await dialog.getByText(`${YEARLY} licenses reinstated.`).waitFor();
-  expect(await dialog.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+  await expect.poll(() => dialog.getByRole('button', { name: 'Undo' }).count()).toBe(0);
   await dialog.getByRole('button', { name: 'Done' }).click();
   expect(await countOf('status=suspended')).toBe(0);
 });
@@ -81,8 +81,8 @@ test('filters and the order are in the URL, so that a reload keeps them and Back
   const keys = async () => (await rows().allInnerTexts()).map((text) => /PRO-LICENSE-\d/.exec(text)?.[0]);
   await expect.poll(keys).toEqual(['PRO-LICENSE-2', 'PRO-LICENSE-1']);
   await openPage(page, page.url());
-  expect(await keys()).toEqual(['PRO-LICENSE-2', 'PRO-LICENSE-1']);
-  expect(await select('Filter by expiry').inputValue()).toBe('next-30-days');
+  await expect.poll(keys).toEqual(['PRO-LICENSE-2', 'PRO-LICENSE-1']);
+  await expect.poll(() => select('Filter by expiry').inputValue()).toBe('next-30-days');
   await select('Filter by product').selectOption('Yearly (yearly)');
   await page.getByText('No license matches').waitFor();
   await page.goBack();
@@ -129,11 +129,13 @@ test('sets the product of licenses, and Undo gives each back what it had', async
   await openPage(page, '/licenses?q=license');
   await expect.poll(() => rows().count()).toBe(2);
   await page.getByRole('checkbox', { name: 'Select all licenses shown' }).check();
-  expect(
-    await bar()
-      .getByRole('button', { name: /^Select all/ })
-      .count(),
-  ).toBe(0);
+  await expect
+    .poll(() =>
+      bar()
+        .getByRole('button', { name: /^Select all/ })
+        .count(),
+    )
+    .toBe(0);
   await bar().getByRole('button', { name: 'Set product' }).click();
   const dialog = page.getByRole('dialog', { name: 'Set product of licenses' });
   await dialog.getByLabel('Product').selectOption('yearly');

@@ -46,7 +46,7 @@ describe('the license list', () => {
     await expect.poll(() => rows().count()).toBe(1);
     const other = await page.context().newPage();
     await openPage(other, page.url());
-    expect(await other.getByRole('searchbox').inputValue()).toBe('customer-17@');
+    await expect.poll(() => other.getByRole('searchbox').inputValue()).toBe('customer-17@');
     await expect.poll(() => other.getByRole('table').textContent()).toContain('customer-17@example.com');
     await other.close();
   });
@@ -64,7 +64,7 @@ describe('the license list', () => {
 
   test('filters by status, and the Back button removes the filter', async () => {
     await showRevoked();
-    expect(await rows().textContent()).toContain(revokedKey);
+    await expect.poll(() => rows().textContent()).toContain(revokedKey);
     await page.goBack();
     await expect.poll(() => rows().count()).toBeGreaterThan(40);
   });

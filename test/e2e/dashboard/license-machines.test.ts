@@ -39,7 +39,9 @@ test('licenses all of whose seats are taken are listed, in the order of creation
   await expect.poll(() => rows().count()).toBe(4);
   await select('Filter by seats').selectOption('All seats taken');
   await expect.poll(keys).toEqual(['LICENSE-FULL-2', 'LICENSE-FULL-1']);
-  expect(await select('Order').locator('option').allTextContents()).toEqual(['Newest first', 'Oldest first']);
+  await expect
+    .poll(() => select('Order').locator('option').allTextContents())
+    .toEqual(['Newest first', 'Oldest first']);
   await select('Order').selectOption('Oldest first');
   await expect.poll(keys).toEqual(['LICENSE-FULL-1', 'LICENSE-FULL-2']);
   expect(parameters()).toEqual({ seats: 'full', sort: 'created_at' });
@@ -58,7 +60,7 @@ test('a machine’s name that is typed into the search finds its licenses', asyn
   await button('Find machine “grace’s”').click();
   await expect.poll(keys).toEqual(['LICENSE-HALF-1']);
   expect(parameters()).toEqual({ machine: 'grace’s', sort: 'created_at' });
-  expect(await select('Filter by seats').inputValue()).toBe('');
+  await expect.poll(() => select('Filter by seats').inputValue()).toBe('');
   expect(await axeViolations(page)).toEqual([]);
   await button('Machine: grace’s. Show all machines').click();
   await expect.poll(() => rows().count()).toBe(4);

@@ -47,24 +47,26 @@ test('the license leads to its customer, and back', async () => {
 test('the seats show who holds them, and a released seat is free for another machine', async () => {
   await card('Seats').getByText('2 of 2 seats taken').waitFor();
   const laptop = machines().filter({ hasText: 'Ada’s laptop' });
-  expect(await laptop.textContent()).toMatch(/macOS · 2\.1\.0.*machine-a.*just now.*just now.*in 1 hour/);
+  await expect
+    .poll(() => laptop.textContent())
+    .toMatch(/macOS · 2\.1\.0.*machine-a.*just now.*just now.*in 1 hour/);
   expect(await activate('machine-c')).toMatchObject({ code: 'no_seat' });
   await button('Release the seat of Ada’s laptop').click();
   await button('Release seat').click();
   await page.getByRole('heading', { name: 'Seat released' }).waitFor();
   await card('Seats').getByText('1 of 2 seats taken').waitFor();
   await card('Seats').getByText('1 machine was refused in the last day').waitFor();
-  expect(await page.getByRole('list', { name: 'Refused machines' }).textContent()).toMatch(
-    /^machine-c.*no seat was free · just now$/,
-  );
+  await expect
+    .poll(() => page.getByRole('list', { name: 'Refused machines' }).textContent())
+    .toMatch(/^machine-c.*no seat was free · just now$/);
   expect(await activate('machine-c')).toMatchObject({ code: 'valid' });
 });
 
 test('the terms show what the license inherits, and its own terms override that', async () => {
   await card('Terms').getByRole('link', { name: 'Tidewater' }).waitFor();
-  expect(await card('Terms').textContent()).toMatch(
-    /Seats2Product.*Seat lease90 minutesProduct.*Days offline14 days/,
-  );
+  await expect
+    .poll(() => card('Terms').textContent())
+    .toMatch(/Seats2Product.*Seat lease90 minutesProduct.*Days offline14 days/);
   await button('Edit terms').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Seats', { exact: true }).selectOption('Own value');
@@ -104,7 +106,9 @@ test('an offline file can be downloaded, and its seat is only released after a s
   await dialog.getByLabel('Days').fill('30');
   await dialog.getByRole('button', { name: 'Create file' }).click();
   const link = dialog.getByRole('link', { name: 'Download file' });
-  expect(await link.getAttribute('href')).toMatch(/^data:application\/jwt,eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/);
+  await expect
+    .poll(() => link.getAttribute('href'))
+    .toMatch(/^data:application\/jwt,eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/);
   const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
   expect(download.suggestedFilename()).toBe(`${license.license_key}.jwt`);
   await button('Done').click();
@@ -119,11 +123,11 @@ test('an offline file can be downloaded, and its seat is only released after a s
   await expect
     .poll(() => entries.first().textContent())
     .toMatch(/^Seat released.*machine-d, by you or with an API key$/);
-  expect(await entries.nth(1).textContent()).not.toContain('Seat released');
-  expect(await entries.last().textContent()).toContain('Created');
-  expect(await entries.allTextContents()).toContainEqual(
-    expect.stringMatching(/^Seat taken.*machine-d, by an application$/),
-  );
+  await expect.poll(() => entries.nth(1).textContent()).not.toContain('Seat released');
+  await expect.poll(() => entries.last().textContent()).toContain('Created');
+  await expect
+    .poll(() => entries.allTextContents())
+    .toContainEqual(expect.stringMatching(/^Seat taken.*machine-d, by an application$/));
 });
 
 test('the developer’s tools stay open for the next license, and “Try it” takes and releases a made-up machine’s seat', async () => {
@@ -159,7 +163,7 @@ test('replacing the key shows the new key, and the old key is unknown', async ()
 test('erasing the customer requires typing the email address, and the license stays', async () => {
   await choose('Erase customer');
   const confirm = button('Erase customer');
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${ada.email} to confirm`).fill(ada.email);
   await confirm.click();
   await page.getByText('Customer erased').waitFor();
@@ -167,7 +171,7 @@ test('erasing the customer requires typing the email address, and the license st
   expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
   await button('More actions').click();
   await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
-  expect(await page.getByRole('menuitem', { name: 'Erase customer' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('menuitem', { name: 'Erase customer' }).count()).toBe(0);
   await page.getByRole('menu').press('Escape');
   await page.getByRole('menu').waitFor({ state: 'detached' });
 });
@@ -175,7 +179,7 @@ test('erasing the customer requires typing the email address, and the license st
 test('deleting the license requires typing its key', async () => {
   await choose('Delete');
   const confirm = button('Delete license');
-  expect(await confirm.isDisabled()).toBe(true);
+  await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${license.license_key} to confirm`).fill(license.license_key);
   await confirm.click();
   await page.getByText('License deleted').waitFor();

@@ -35,7 +35,7 @@ describe('with only the keyboard', () => {
   /** Presses Tab until the element with this name has the focus. */
   const tabTo = async (name: string) => {
     for (let i = 0; i < 30 && (await focused()) !== name; i++) await press('Tab');
-    expect(await focused()).toBe(name);
+    await expect.poll(focused).toBe(name);
   };
 
   test('a license can be created with every field', async () => {
@@ -83,7 +83,7 @@ describe('the page of a license', () => {
 
   test('suspends the license after a confirmation that explains the effect, and reinstates it', async () => {
     await action('Suspend').click();
-    expect(await page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
+    await expect.poll(() => page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
     await page.getByLabel('Reason').fill('chargeback');
     await dialogButton('Suspend license').click();
     await waitForToast('License suspended');
@@ -140,7 +140,7 @@ describe('the page of a license', () => {
     await waitForToast('License revoked');
     expect(await verify()).toMatchObject({ valid: false, status: 'revoked' });
     for (const name of ['Suspend', 'Reinstate', 'Renew', 'Revoke'])
-      expect(await action(name).count()).toBe(0);
+      await expect.poll(() => action(name).count()).toBe(0);
   });
 
   test('shows the response and its headers in “Try it”', async () => {
@@ -148,7 +148,7 @@ describe('the page of a license', () => {
     await page.getByRole('button', { name: 'Send verify' }).click();
     const response = page.getByRole('region', { name: 'response' });
     await expect.poll(() => response.textContent()).toContain('"status": "revoked"');
-    expect(await page.getByRole('main').textContent()).toMatch(/ratelimit/i);
+    await expect.poll(() => page.getByRole('main').textContent()).toMatch(/ratelimit/i);
   });
 });
 

@@ -6,8 +6,8 @@ import { service, visit, visitAs } from '../support/dashboard.ts';
 test('an unknown URL shows a 404 page inside the shell, with a link to the home page', async () => {
   const { page, consoleErrors } = await visitAs(await createAccount(service, 'ada'));
   await openPage(page, '/no/such/page?tab=x');
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
-  expect(await page.title()).toBe('Page not found · Latchkey');
+  await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe('Page not found');
+  await expect.poll(() => page.title()).toBe('Page not found · Latchkey');
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Licenses' }).waitFor();
   await page.getByRole('main').getByRole('link', { name: 'Go to home' }).click();

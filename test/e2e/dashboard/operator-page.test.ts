@@ -69,7 +69,9 @@ test('shows each figure of the service with what it means, and the accounts with
   const figures = page.getByRole('region', { name: 'Service' }).getByRole('listitem');
   await expect.poll(() => figures.count()).toBe(8);
   const erasure = figures.filter({ hasText: 'Oldest erasure overdue' });
-  expect(await erasure.textContent()).toMatch(/None.*Somebody has asked to be erased.*look in the log/);
+  await expect
+    .poll(() => erasure.textContent())
+    .toMatch(/None.*Somebody has asked to be erased.*look in the log/);
   await expect.poll(() => rows().count()).toBe(2);
   const text = (await rowOf(ada).textContent()) ?? '';
   expect(text).toMatch(/free.*B.*of 10 MB.*0of 1,000.*1/);
@@ -122,8 +124,8 @@ test('grants a plan, announces another address, and invites', async () => {
   await page.getByRole('button', { name: 'Invite' }).click();
   await page.getByLabel('Email').fill('grace@example.com');
   await page.getByRole('button', { name: 'Create link' }).click();
-  expect(await page.locator('[data-secret]').textContent()).toContain(
-    `${service.origin}/register#invitation=`,
-  );
+  await expect
+    .poll(() => page.locator('[data-secret]').textContent())
+    .toContain(`${service.origin}/register#invitation=`);
   expect(visit.consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

@@ -56,7 +56,7 @@ describe('the command palette', () => {
 
   test('stays closed after a second press of the shortcut while its script loads', async () => {
     await openSlowly(toggle);
-    expect(await input().count()).toBe(0);
+    await expect.poll(() => input().count()).toBe(0);
   });
 
   test('closes with the shortcut before it has the focus', async () => {
@@ -79,8 +79,12 @@ describe('the command palette', () => {
   test('lists pages and actions in groups, without accessibility violations', async () => {
     await toggle();
     await expect.poll(highlighted).toBe('Home');
-    expect(await ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count()).toBe(10);
-    expect(await ada.page.getByRole('group', { name: 'Actions' }).getByRole('option').count()).toBe(9);
+    await expect
+      .poll(() => ada.page.getByRole('group', { name: 'Go to' }).getByRole('option').count())
+      .toBe(10);
+    await expect
+      .poll(() => ada.page.getByRole('group', { name: 'Actions' }).getByRole('option').count())
+      .toBe(9);
     expect(await axeViolations(ada.page)).toEqual([]);
   });
 

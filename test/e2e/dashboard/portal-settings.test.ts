@@ -40,7 +40,7 @@ test('a seller switches the portal on, and opens its preview', async () => {
     products: { pro: { offline_file: false } },
   });
   const preview = page.getByRole('link', { name: 'Preview' });
-  expect(await preview.getAttribute('href')).toBe(`${service.origin}/portal/${slug}`);
+  await expect.poll(() => preview.getAttribute('href')).toBe(`${service.origin}/portal/${slug}`);
   expect(consoleErrors).toEqual([]);
   await context.close();
 });

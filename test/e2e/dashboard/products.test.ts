@@ -65,9 +65,9 @@ test('saved terms apply to the product’s licenses and are shown again', async 
   await button('Save changes').click();
   await page.getByText('Product saved').waitFor();
   await openPage(page, '/products/orrery-studio');
-  expect(await page.getByLabel('Seat lease').inputValue()).toBe('90');
-  expect(await page.getByLabel('Unit').inputValue()).toBe('minutes');
-  expect(await page.getByLabel('Entitlement value').inputValue()).toBe('25');
+  await expect.poll(() => page.getByLabel('Seat lease').inputValue()).toBe('90');
+  await expect.poll(() => page.getByLabel('Unit').inputValue()).toBe('minutes');
+  await expect.poll(() => page.getByLabel('Entitlement value').inputValue()).toBe('25');
 
   const { license_key } = await ada.addLicense({ product: 'orrery-studio' });
   const { api_key } = await ada.addKey();
@@ -85,7 +85,7 @@ test('the page of a product leads to its licenses alone, and from there to all l
   await page.getByRole('link', { name: 'Find its licenses' }).click();
   const rows = page.getByRole('table', { name: 'Licenses' }).getByRole('row');
   await rows.filter({ hasText: 'orrery-studio' }).waitFor();
-  expect(await rows.filter({ hasText: 'Fan of' }).count()).toBe(0);
+  await expect.poll(() => rows.filter({ hasText: 'Fan of' }).count()).toBe(0);
   await page.getByLabel('Filter by product').selectOption('All products');
   await rows.filter({ hasText: 'Fan of' }).waitFor();
 });
@@ -93,7 +93,7 @@ test('the page of a product leads to its licenses alone, and from there to all l
 test('the home page shows the calls of the product, and links to it', async () => {
   await openPage(page, '/');
   const product = page.getByRole('region', { name: 'Usage by product' }).getByRole('link');
-  expect(await product.textContent()).toBe('Orrery Studio1');
+  await expect.poll(() => product.textContent()).toBe('Orrery Studio1');
   await product.click();
   await page.getByRole('heading', { level: 1, name: 'Orrery Studio' }).waitFor();
 });
@@ -113,9 +113,9 @@ test('the command palette finds the product by its name and by its code', async 
 test('the list sums up the terms, and a code that is taken or that no URL can have is refused', async () => {
   await openPage(page, '/products');
   const row = page.getByRole('row').filter({ hasText: 'orrery-studio' });
-  expect(await row.textContent()).toContain(
-    '2 seats · floating, 90 minutes · 7 days offline · 1 entitlement',
-  );
+  await expect
+    .poll(() => row.textContent())
+    .toContain('2 seats · floating, 90 minutes · 7 days offline · 1 entitlement');
   await button('Create product').click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Code').fill('..');
@@ -140,17 +140,17 @@ test('a new license begins with its product’s terms, and only another choice b
   await ada.putProduct('yearly', { name: 'Yearly', terms: { max_activations: 2, duration_days: 365 } });
   await openPage(page, '/licenses?create=true');
   const expires = () => dialog().getByLabel('Expires');
-  expect(await expires().locator('option').allTextContents()).toEqual([
-    'Never',
-    'On a date',
-    'After a number of days',
-  ]);
+  await expect
+    .poll(() => expires().locator('option').allTextContents())
+    .toEqual(['Never', 'On a date', 'After a number of days']);
   await dialog().getByLabel('Product').selectOption('yearly');
   await dialog().getByText('2 seats · 14 days offline.').waitFor();
   await dialog()
     .getByText(/^Until .*, UTC\.$/)
     .waitFor();
-  expect(await expires().locator('option:checked').textContent()).toBe('From the product: 365 days');
+  await expect
+    .poll(() => expires().locator('option:checked').textContent())
+    .toBe('From the product: 365 days');
   expect(await createdLicense()).toMatchObject({ product: 'yearly', expires_at: inDays(365) });
 
   await dialog().getByLabel('Product').selectOption('yearly');

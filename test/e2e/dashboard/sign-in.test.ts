@@ -34,13 +34,15 @@ describe('a new account', () => {
     const password = page.getByLabel('Password');
     await expect.poll(() => password.getAttribute('aria-invalid')).toBe('true');
     const errorId = await password.getAttribute('aria-describedby');
-    expect(await page.locator(`[id="${errorId}"]`).textContent()).toMatch(/at least 10 characters/);
-    expect(await page.evaluate('document.activeElement.name')).toBe('password');
+    await expect
+      .poll(() => page.locator(`[id="${errorId}"]`).textContent())
+      .toMatch(/at least 10 characters/);
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password');
   });
 
   test('the form can be filled in by a password manager', async () => {
-    expect(await page.getByLabel('Email').getAttribute('autocomplete')).toBe('username');
-    expect(await page.getByLabel('Password').getAttribute('autocomplete')).toBe('new-password');
+    await expect.poll(() => page.getByLabel('Email').getAttribute('autocomplete')).toBe('username');
+    await expect.poll(() => page.getByLabel('Password').getAttribute('autocomplete')).toBe('new-password');
   });
 
   test('registering in a chosen region opens the home page', async () => {
@@ -50,7 +52,7 @@ describe('a new account', () => {
     await page.getByLabel('Password').press('Enter');
     expect((await (await answer).json()).account.home_region).toBe('apac-se');
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
-    expect(await page.title()).toBe('Home · Latchkey');
+    await expect.poll(() => page.title()).toBe('Home · Latchkey');
     expect(consoleErrors.filter((text) => !isClientError(text))).toEqual([]);
   });
 
@@ -67,7 +69,7 @@ describe('a new account', () => {
     await fillIn(other, { Email: email, Password: PASSWORD });
     await other.getByRole('button', { name: 'Create account' }).click();
     await other.getByText('An account with this email address already exists.').waitFor();
-    expect(await other.evaluate('document.activeElement.name')).toBe('email');
+    await expect.poll(() => other.evaluate('document.activeElement.name')).toBe('email');
     await context.close();
   });
 

@@ -62,7 +62,7 @@ test('the first steps offer no store once there is one', async () => {
   const { page: home } = await visitAs(ada);
   await openPage(home, '/');
   await home.getByText('Create an API key').waitFor();
-  expect(await home.getByText('Connect your store').count()).toBe(0);
+  await expect.poll(() => home.getByText('Connect your store').count()).toBe(0);
 });
 
 test('the first event is shown as it arrives, and a purchase that no offer is for waits', async () => {
@@ -118,7 +118,7 @@ test('the list of customers has how many purchases each has, and the page of one
   await openPage(page, '/customers/grace@example.com');
   const purchases = page.getByRole('table', { name: 'Purchases' });
   await purchases.getByText('A-1001').waitFor();
-  expect(await purchases.locator('tbody tr').count()).toBe(1);
+  await expect.poll(() => purchases.locator('tbody tr').count()).toBe(1);
 });
 
 test('purchases are found by their status, address, and order number, which the URL keeps', async () => {
@@ -144,7 +144,7 @@ test('a purchase that waits gets a product of its own', async () => {
   await dialog.getByRole('button', { name: 'Make licenses' }).click();
   const licenses = page.getByRole('table', { name: 'Licenses' });
   await licenses.getByText('Active').waitFor();
-  expect(await licenses.locator('tbody tr').count()).toBe(1);
+  await expect.poll(() => licenses.locator('tbody tr').count()).toBe(1);
 });
 
 test('a store is deleted once its name is typed, and its purchases stay', async () => {

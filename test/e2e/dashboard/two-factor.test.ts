@@ -71,7 +71,7 @@ test('a sign-in asks for a code, which works once', async () => {
   await page.getByLabel('Code').fill(code);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('The code is wrong, or it was used before.').waitFor();
-  expect(await page.evaluate('document.activeElement.name')).toBe('code');
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('code');
 });
 
 test('new recovery codes take the place of those of before', async () => {

@@ -56,7 +56,7 @@ test('a failed delivery shows the response to its attempt, and that it is tried 
   await ada.addLicense();
   await deliveries().first().getByRole('link', { name: 'license.created' }).click();
   await expect.poll(() => deliveryDetails().textContent()).toMatch(/404/);
-  expect(await deliveryDetails().textContent()).toMatch(/Retrying, \d+ attempts?/);
+  await expect.poll(() => deliveryDetails().textContent()).toMatch(/Retrying, \d+ attempts?/);
   expect(new URL(page.url()).searchParams.get('delivery')).toMatch(/^dlv_/);
 });
 
@@ -68,7 +68,9 @@ test('the URL of a delivery opens it in another tab', async () => {
     .getByText('license_key')
     .first()
     .waitFor();
-  expect(await other.getByRole('heading', { level: 1 }).textContent()).toBe(receiver.urlOf('/later'));
+  await expect
+    .poll(() => other.getByRole('heading', { level: 1 }).textContent())
+    .toBe(receiver.urlOf('/later'));
   await other.close();
 });
 
@@ -92,14 +94,14 @@ test('the signing secret can be revealed and rotated, and the page shows how lon
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByText('The previous secret also signs requests until').waitFor();
-  expect(await page.locator('[data-secret]').textContent()).not.toBe(secret);
+  await expect.poll(() => page.locator('[data-secret]').textContent()).not.toBe(secret);
 });
 
 test('a disabled webhook can’t send test events until it is enabled', async () => {
   await chooseAction('Disable');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Disable webhook' }).click();
   await page.getByRole('button', { name: 'Enable' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: 'Send test event' }).count()).toBe(0);
   await ada.addLicense();
   await page.getByRole('button', { name: 'Enable' }).click();
   await page.getByRole('button', { name: 'Send test event' }).first().waitFor();
@@ -150,5 +152,5 @@ test('a webhook added while the list is still loading can be opened', async () =
   await slowPage.evaluate('window.releaseList()');
   await dialog.getByRole('link', { name: 'Open webhook' }).click();
   await slowPage.getByRole('heading', { level: 1, name: receiver.urlOf('/early') }).waitFor();
-  expect(await slowPage.getByText('Webhook not found').count()).toBe(0);
+  await expect.poll(() => slowPage.getByText('Webhook not found').count()).toBe(0);
 });
