@@ -2,6 +2,7 @@ import { ownLimits, settingsOf } from '../../shared/config/settings.ts';
 import { type Backup, openBackup } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
+import { passOn } from '../../shared/objects/pass-on.ts';
 import type { Moving } from '../moving/moving.ts';
 import { ERASURE } from '../moving/place.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
@@ -106,7 +107,7 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
   });
   return async (call) => {
     const later = moving.next();
-    if (later) return later.backup(call);
+    if (later) return passOn(later.backup(call));
     if (call.kind === 'begin') moving.reopen();
     return moving.isSettled() ? backup(call) : { refused: 'moving' };
   };

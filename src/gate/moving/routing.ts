@@ -1,11 +1,12 @@
+import { passOn } from '../../shared/objects/pass-on.ts';
 import { within } from '../../shared/objects/within.ts';
 
 /** A gate as its callers see it. */
 type Callable = Record<string, (...args: unknown[]) => unknown>;
 
-const callThere = (there: Callable, name: string, args: unknown[]): unknown => {
+const callThere = async (there: Callable, name: string, args: unknown[]): Promise<unknown> => {
   if (!there[name]) throw new Error('The account is being erased.');
-  return there[name](...args);
+  return passOn(there[name](...args));
 };
 
 /** Decides where a call is answered: here, or by the object that has taken this one's place. */

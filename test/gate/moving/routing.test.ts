@@ -28,3 +28,10 @@ test('calls that waited for a move that failed are answered here', async () => {
   resume();
   expect(await waiting).toBe('here');
 });
+
+test('what another object has answered is passed on without what the runtime adds to end that call', async () => {
+  const there = { statistics: () => ({ calls: 3, [Symbol.dispose]: () => {} }) };
+  const answer = await openRouting(() => there).route('statistics', [], () => null);
+  expect(answer).toEqual({ calls: 3 });
+  expect(Object.getOwnPropertySymbols(answer)).toEqual([]);
+});
