@@ -57,7 +57,7 @@ const expectRestored = async () => {
 test('a reload brings back what was typed, but for the key, which is stored nowhere', async () => {
   await openPage(page, '/licenses?create=true');
   await fillIn();
-  expect(await drafts()).toContain('grace@example.com');
+  await expect.poll(() => drafts()).toContain('grace@example.com');
   expect(await drafts()).not.toContain('GRACES-OWN-KEY');
   await page.reload();
   await expectRestored();
@@ -125,7 +125,7 @@ test('signing out leaves no draft in any tab', async () => {
   await page.reload();
   await restored().waitFor();
   await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Orrery for two');
-  expect(await drafts(other)).toContain('Orrery for two');
+  await expect.poll(() => drafts(other)).toContain('Orrery for two');
   await page.getByRole('button', { name: 'Account menu' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   for (const tab of [page, other]) {

@@ -45,9 +45,9 @@ test('a new API key is shown in full, can be copied, and works', async () => {
 
 test('the list shows a masked API key with its scope and last use', async () => {
   await page.reload();
-  const text = await row('Production').textContent();
-  expect(text).toContain(`${production.slice(0, 12)}********${production.slice(-4)}`);
-  expect(text).toMatch(/Full.*just now.*just now/);
+  const masked = `${production.slice(0, 12)}********${production.slice(-4)}`;
+  await expect.poll(() => row('Production').textContent()).toContain(masked);
+  await expect.poll(() => row('Production').textContent()).toMatch(/Full.*just now.*just now/);
   expect(await page.content()).not.toContain(production);
 });
 

@@ -153,8 +153,9 @@ test('replacing the key shows the new key, and the old key is unknown', async ()
   await choose('Replace key');
   await button('Replace key').click();
   await page.getByText('License key replaced').waitFor();
-  const key = (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
-  expect(key).not.toBe(license.license_key);
+  const heading = page.getByRole('heading', { level: 1 });
+  await expect.poll(() => heading.textContent()).not.toBe(license.license_key);
+  const key = (await heading.textContent()) ?? '';
   expect(await activate('machine-b')).toMatchObject({ code: 'not_found' });
   license = { ...license, license_key: key };
   expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
