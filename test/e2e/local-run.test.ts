@@ -31,26 +31,26 @@ const verify = (service: Service, { apiKey, licenseKey }: Pick<Customer, 'apiKey
 
 const LATER_MIGRATION = '9999_later.sql';
 
-let folders: [string, string];
+let folder: string;
+let secondFolder: string;
 let first: Service;
 let second: Service;
 let ada: Customer;
 let bob: Customer;
 
 beforeAll(async () => {
-  // Only the first one builds from nothing, as a new user does.
-  folders = [await checkOut(), await checkOutBuilt()];
-  [first, second] = await Promise.all([startService(folders[0]), startService(folders[1])]);
+  folder = await checkOut();
+  first = await startService(folder);
 });
 afterAll(cleanUp);
 
 describe('the first start', () => {
   test('generates random secrets in a file that only its owner can read', () => {
-    const { API_KEY_SECRET, SEALING_KEYS, SIGNING_KEYS } = secretsOf(folders[0]);
+    const { API_KEY_SECRET, SEALING_KEYS, SIGNING_KEYS } = secretsOf(folder);
     expect(API_KEY_SECRET).toMatch(/^[0-9a-f]{64}$/);
     expect(SEALING_KEYS).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
     expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
-    expect(statSync(join(folders[0], '.dev.vars')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, '.dev.vars')).mode & 0o777).toBe(0o600);
   });
 
   test('creates the database, and the health check passes', async () => {
@@ -73,7 +73,7 @@ describe('the first start', () => {
     const output = first.output();
     expect(output).toContain(`Ready on ${first.origin}`);
     expect(output).not.toMatch(/warn|error|fail|fault|deprecat|unable|could not|missing|▲|✘/i);
-    for (const secret of Object.values(secretsOf(folders[0]))) expect(output).not.toContain(secret);
+    for (const secret of Object.values(secretsOf(folder))) expect(output).not.toContain(secret);
   });
 });
 
@@ -106,10 +106,16 @@ describe('an email', () => {
 });
 
 describe('two checkouts side by side', () => {
+  beforeAll(async () => {
+    // Only the first one builds from nothing, as a new user does.
+    secondFolder = await checkOutBuilt();
+    second = await startService(secondFolder);
+  });
+
   test('have different secrets', () => {
-    expect(secretsOf(folders[0])['API_KEY_SECRET']).not.toBe(secretsOf(folders[1])['API_KEY_SECRET']);
-    expect(secretsOf(folders[0])['SEALING_KEYS']).not.toBe(secretsOf(folders[1])['SEALING_KEYS']);
-    expect(secretsOf(folders[0])['SIGNING_KEYS']).not.toBe(secretsOf(folders[1])['SIGNING_KEYS']);
+    expect(secretsOf(folder)['API_KEY_SECRET']).not.toBe(secretsOf(secondFolder)['API_KEY_SECRET']);
+    expect(secretsOf(folder)['SEALING_KEYS']).not.toBe(secretsOf(secondFolder)['SEALING_KEYS']);
+    expect(secretsOf(folder)['SIGNING_KEYS']).not.toBe(secretsOf(secondFolder)['SIGNING_KEYS']);
   });
 
   test('keep separate accounts for the same email address', async () => {
@@ -142,18 +148,15 @@ describe('a restart', () => {
   let secrets: NodeJS.Dict<string>;
 
   beforeAll(async () => {
-    secrets = secretsOf(folders[0]);
+    secrets = secretsOf(folder);
     // SIGKILL leaves the service no time for cleanup.
     await first.stop('SIGKILL');
-    writeFileSync(
-      join(folders[0], 'drizzle', LATER_MIGRATION),
-      'CREATE TABLE later (id TEXT PRIMARY KEY);\n',
-    );
-    first = await startService(folders[0]);
+    writeFileSync(join(folder, 'drizzle', LATER_MIGRATION), 'CREATE TABLE later (id TEXT PRIMARY KEY);\n');
+    first = await startService(folder);
   });
 
   test('applies a migration that came meanwhile', () => {
-    const [file = ''] = globSync(join(folders[0], '.wrangler/state/v3/d1/**/*.sqlite'), {
+    const [file = ''] = globSync(join(folder, '.wrangler/state/v3/d1/**/*.sqlite'), {
       exclude: (path) => path.endsWith('metadata.sqlite'),
     });
     const database = new DatabaseSync(file, { readOnly: true });
@@ -164,7 +167,7 @@ describe('a restart', () => {
   });
 
   test('keeps the secrets', () => {
-    expect(secretsOf(folders[0])).toEqual(secrets);
+    expect(secretsOf(folder)).toEqual(secrets);
   });
 
   test('keeps the account and the session', async () => {

@@ -104,6 +104,8 @@ test('suspends an account at once, and reinstates it', async () => {
   expect(await verify()).toBe(403);
   await choose('Reinstate…');
   await page.getByRole('button', { name: 'Reinstate account' }).click();
+  // The rows are hidden behind the dialog until the call is answered.
+  await page.getByText('Account reinstated').waitFor();
   await rowOf(ada).getByText('Suspended').waitFor({ state: 'detached' });
   expect(await verify()).toBe(200);
 });
