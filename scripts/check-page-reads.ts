@@ -1,4 +1,5 @@
-// Checks that a test in the browser waits until a page shows what it expects: a page may be about to show it.
+// Refuses tests that read a page once and compare: the page may be about to show what they expect. What must never be in a page
+// is read at once, with `content()`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

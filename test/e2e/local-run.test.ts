@@ -31,7 +31,7 @@ const verify = (service: Service, { apiKey, licenseKey }: Pick<Customer, 'apiKey
 
 const LATER_MIGRATION = '9999_later.sql';
 
-let folder: string;
+let firstFolder: string;
 let secondFolder: string;
 let first: Service;
 let second: Service;
@@ -39,18 +39,18 @@ let ada: Customer;
 let bob: Customer;
 
 beforeAll(async () => {
-  folder = await checkOut();
-  first = await startService(folder);
+  firstFolder = await checkOut();
+  first = await startService(firstFolder);
 });
 afterAll(cleanUp);
 
 describe('the first start', () => {
   test('generates random secrets in a file that only its owner can read', () => {
-    const { API_KEY_SECRET, SEALING_KEYS, SIGNING_KEYS } = secretsOf(folder);
+    const { API_KEY_SECRET, SEALING_KEYS, SIGNING_KEYS } = secretsOf(firstFolder);
     expect(API_KEY_SECRET).toMatch(/^[0-9a-f]{64}$/);
     expect(SEALING_KEYS).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
     expect(SIGNING_KEYS).toMatch(/^[A-Za-z0-9+/]{43}=$/);
-    expect(statSync(join(folder, '.dev.vars')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(firstFolder, '.dev.vars')).mode & 0o777).toBe(0o600);
   });
 
   test('creates the database, and the health check passes', async () => {
@@ -73,7 +73,7 @@ describe('the first start', () => {
     const output = first.output();
     expect(output).toContain(`Ready on ${first.origin}`);
     expect(output).not.toMatch(/warn|error|fail|fault|deprecat|unable|could not|missing|▲|✘/i);
-    for (const secret of Object.values(secretsOf(folder))) expect(output).not.toContain(secret);
+    for (const secret of Object.values(secretsOf(firstFolder))) expect(output).not.toContain(secret);
   });
 });
 
@@ -113,9 +113,9 @@ describe('two checkouts side by side', () => {
   });
 
   test('have different secrets', () => {
-    expect(secretsOf(folder)['API_KEY_SECRET']).not.toBe(secretsOf(secondFolder)['API_KEY_SECRET']);
-    expect(secretsOf(folder)['SEALING_KEYS']).not.toBe(secretsOf(secondFolder)['SEALING_KEYS']);
-    expect(secretsOf(folder)['SIGNING_KEYS']).not.toBe(secretsOf(secondFolder)['SIGNING_KEYS']);
+    expect(secretsOf(firstFolder)['API_KEY_SECRET']).not.toBe(secretsOf(secondFolder)['API_KEY_SECRET']);
+    expect(secretsOf(firstFolder)['SEALING_KEYS']).not.toBe(secretsOf(secondFolder)['SEALING_KEYS']);
+    expect(secretsOf(firstFolder)['SIGNING_KEYS']).not.toBe(secretsOf(secondFolder)['SIGNING_KEYS']);
   });
 
   test('keep separate accounts for the same email address', async () => {
@@ -148,15 +148,18 @@ describe('a restart', () => {
   let secrets: NodeJS.Dict<string>;
 
   beforeAll(async () => {
-    secrets = secretsOf(folder);
+    secrets = secretsOf(firstFolder);
     // SIGKILL leaves the service no time for cleanup.
     await first.stop('SIGKILL');
-    writeFileSync(join(folder, 'drizzle', LATER_MIGRATION), 'CREATE TABLE later (id TEXT PRIMARY KEY);\n');
-    first = await startService(folder);
+    writeFileSync(
+      join(firstFolder, 'drizzle', LATER_MIGRATION),
+      'CREATE TABLE later (id TEXT PRIMARY KEY);\n',
+    );
+    first = await startService(firstFolder);
   });
 
   test('applies a migration that came meanwhile', () => {
-    const [file = ''] = globSync(join(folder, '.wrangler/state/v3/d1/**/*.sqlite'), {
+    const [file = ''] = globSync(join(firstFolder, '.wrangler/state/v3/d1/**/*.sqlite'), {
       exclude: (path) => path.endsWith('metadata.sqlite'),
     });
     const database = new DatabaseSync(file, { readOnly: true });
@@ -167,7 +170,7 @@ describe('a restart', () => {
   });
 
   test('keeps the secrets', () => {
-    expect(secretsOf(folder)).toEqual(secrets);
+    expect(secretsOf(firstFolder)).toEqual(secrets);
   });
 
   test('keeps the account and the session', async () => {

@@ -1,5 +1,5 @@
 /**
- * Returns what another object has answered. The runtime adds to an answer a method that ends its call. Passed on, that method would
- * keep the calls to both objects open until the garbage of the caller is collected.
+ * Returns what another object has answered, without the `Symbol.dispose` that the runtime adds to an answer. Passed on, it would keep
+ * both calls open until the caller disposes of the answer, or it is collected as garbage.
  */
 export const passOn = async <T>(answer: T | Promise<T>): Promise<T> => structuredClone(await answer);
