@@ -7,7 +7,7 @@ import { selectRow } from '../../db/select-row.ts';
 import type { WebhookEvent } from '../../shared/text/events.ts';
 
 // What a gate copies changes in D1 together with a row of the feed. There are two doors: the Worker's `commit`, which
-// announces the change to the gate, and `commitUnannounced`.
+// announces the change to the gate, and `commitUnannounced`. Events that change no copy can enter by `insertChanges` alone.
 
 export type Statement = BatchItem<'sqlite'>;
 
