@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ObjectContext } from '../shared/objects/context.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
@@ -37,17 +38,14 @@ const withAttempt = (
 const areFirst = (jobs: DeliveryJob[], takenThrough: string) =>
   jobs.every(({ deliveryId }) => deliveryId > takenThrough);
 
-interface Parts {
-  storage: DurableObjectStorage;
-  accountId: string;
-  events: Events;
-  endpoints: Endpoints;
-  listening: Listening;
-}
-
 /** Creates deliveries, leases them and records their outcomes. Each change is a transaction. */
-export const openDispatcher = ({ storage, accountId, events, endpoints, listening }: Parts) => {
-  const { sql } = storage;
+export const openDispatcher = (
+  { ctx, accountId, journal }: ObjectContext,
+  events: Events,
+  endpoints: Endpoints,
+  listening: Listening,
+) => {
+  const { sql, kv } = ctx.storage;
   const laneStore = openLaneStore(sql);
   const deliveries = openDeliveries(sql, events);
   const pending = openPending(sql);
@@ -56,18 +54,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   const { take } = openLanes(deliveries, pending, events);
   const eraseEvents = openEventErasure({ events, endpoints, deliveries, pending, laneStore });
   /** An attempt that began before a customer was erased may have sent their address, and the response may repeat it. */
-  let forgetsUntilMs = (storage.kv.get<number>(ERASED_AT) ?? -Infinity) + LEASE_MS;
-
-  const transact = <T>(change: () => T): T => {
-    const undoLanes = laneStore.remember();
-    try {
-      return storage.transactionSync(change);
-    } catch (error) {
-      backlog.forget();
-      undoLanes();
-      throw error;
-    }
-  };
+  let forgetsUntilMs = (kv.get<number>(ERASED_AT) ?? -Infinity) + LEASE_MS;
 
   /** Stores a changed delivery, which is not leased. */
   const update = (before: StoredDelivery, after: StoredDelivery, lanes: Lanes) => {
@@ -126,11 +113,11 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
   return {
     /** Inserts the new events of a JSON array, and deliveries to the endpoints that subscribe to them. */
     accept: (json: string, endpointsOf: (event: WebhookEvent) => Endpoint[], nowMs: number): string[] =>
-      transact(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointsOf, nowMs))),
+      journal.write(() => events.newBlocks(json).flatMap((block) => insertBlock(block, endpointsOf, nowMs))),
 
     /** Leases deliveries that are due, up to the number of free lanes. */
     claim: (endpoint: Endpoint, nowMs: number): DeliveryJob[] =>
-      transact(() => {
+      journal.write(() => {
         const lanes = laneStore.get(endpoint.id);
         const takenBefore = lanes.takenThrough;
         const jobs = take(endpoint, lanes, nowMs);
@@ -147,7 +134,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       wantsMore: boolean,
       nowMs: number,
     ): { job: DeliveryJob | null; disabled: DisabledReason | null } =>
-      transact(() => {
+      journal.write(() => {
         const lanes = laneStore.get(endpoint.id);
         const { takenThrough, hour } = lanes;
         const found = deliveries.get(endpoint.id, deliveryId, lanes);
@@ -180,20 +167,20 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
 
     /** Erases events, see `openEventErasure`. */
     erase: (subjects: ErasedSubjects, afterId: string, nowMs: number): ErasedPage =>
-      transact(() => {
+      journal.write(() => {
         backlog.forget();
         if (subjects.emails.length > 0) {
-          storage.kv.put(ERASED_AT, nowMs);
+          kv.put(ERASED_AT, nowMs);
           forgetsUntilMs = nowMs + LEASE_MS;
         }
         return eraseEvents(subjects, afterId);
       }),
 
-    ...openRepeats({ kv: storage.kv, transact, update, laneStore, deliveries, pending, backlog, events }),
+    ...openRepeats({ kv, journal, update, laneStore, deliveries, pending, backlog, events }),
 
     /** Saves a changed endpoint. A new URL starts afresh, with retries that are due now. Disabling cancels them. */
     saveEndpoint: (before: Endpoint, after: Endpoint, nowMs: number) =>
-      transact(() => {
+      journal.write(() => {
         const lanes = laneStore.get(after.id);
         if (after.urlRevision !== before.urlRevision) {
           lanes.width = MAX_LANES;
@@ -205,7 +192,7 @@ export const openDispatcher = ({ storage, accountId, events, endpoints, listenin
       }),
 
     removeEndpoint: (id: string) =>
-      transact(() => {
+      journal.write(() => {
         hourlyCounts.close(laneStore.get(id));
         laneStore.remove(id);
         deliveries.deleteByEndpoint(id);

@@ -96,15 +96,6 @@ export const openLaneStore = (sql: SqlStorage) => {
       else known.set(endpointId, { lanes, taken: total });
     },
 
-    /** Returns a function that undoes what changed since, for a transaction that fails. */
-    remember: () => {
-      const before = [...known];
-      return () => {
-        known.clear();
-        for (const [endpointId, state] of before) known.set(endpointId, state);
-      };
-    },
-
     remove: (endpointId: string) => {
       sql.exec('DELETE FROM lanes WHERE endpoint_id = ?', endpointId);
       known.delete(endpointId);

@@ -1,3 +1,4 @@
+import type { Journal } from '../shared/objects/journal.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 
@@ -8,7 +9,7 @@ const KEEP_MS = 2 * DAY_MS;
 const NAMES = ['aud', 'whe'] as const;
 
 /** Makes changes once for the id of an Idempotency-Key: a repeat gets the result of the first one. */
-export const openMadeOnce = (sql: SqlStorage) => {
+export const openMadeOnce = (sql: SqlStorage, journal: Pick<Journal, 'write'>) => {
   const find = (id: string | null): { result: unknown } | null => {
     const [row] = id === null ? [] : sql.exec<{ result: string }>('SELECT result FROM made WHERE id = ?', id);
     return row ? { result: JSON.parse(row.result) } : null;
@@ -22,13 +23,14 @@ export const openMadeOnce = (sql: SqlStorage) => {
 
   return {
     find,
-    /** Makes a change, all of it in this turn. If it returns null, it was refused and can be tried again. */
-    run: <T>(id: string | null, change: () => T): T => {
-      const earlier = find(id);
-      if (earlier) return earlier.result as T;
-      const result = change();
-      if (id !== null && result !== null) remember(id, result);
-      return result;
-    },
+    /** Makes a change, all or nothing. If it returns null, it was refused and can be tried again. */
+    run: <T>(id: string | null, change: () => T): T =>
+      journal.write(() => {
+        const earlier = find(id);
+        if (earlier) return earlier.result as T;
+        const result = change();
+        if (id !== null && result !== null) remember(id, result);
+        return result;
+      }),
   };
 };

@@ -100,13 +100,15 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
   });
 
   return {
-    /** Stores what the owner gets to know, in the same turn as its cause, and begins to send it. */
+    /** Stores what the owner gets to know, in the transaction of its cause, and begins to send it thereafter. */
     add: (added: Payload[]) => {
       if (added.length === 0) return;
       save([...waiting, ...added]);
-      const sent = send().catch((error: unknown) => {
-        logError('mail_not_sent', error, { account_id: accountId });
-      });
+      const sent = Promise.resolve()
+        .then(send)
+        .catch((error: unknown) => {
+          logError('mail_not_sent', error, { account_id: accountId });
+        });
       ctx.waitUntil(sent);
     },
   };

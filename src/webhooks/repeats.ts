@@ -1,3 +1,4 @@
+import type { Journal } from '../shared/objects/journal.ts';
 import { isoDate } from '../shared/rules/dates.ts';
 import type { EventName } from '../shared/rules/events.ts';
 import { MAX_REPLAYED_PER_DAY } from '../shared/rules/webhooks.ts';
@@ -31,7 +32,7 @@ const REPLAYED = 'replayed';
 
 interface Parts {
   kv: SyncKvStorage;
-  transact: <T>(change: () => T) => T;
+  journal: Pick<Journal, 'write'>;
   update: (before: StoredDelivery, after: StoredDelivery, lanes: Lanes) => void;
   laneStore: LaneStore;
   deliveries: Deliveries;
@@ -43,7 +44,7 @@ interface Parts {
 /** Sends deliveries again, each with all of its retries. */
 export const openRepeats = ({
   kv,
-  transact,
+  journal,
   update,
   laneStore,
   deliveries,
@@ -53,7 +54,7 @@ export const openRepeats = ({
 }: Parts) => ({
   /** Makes a delivery due now, and returns whether it exists. */
   resend: (endpointId: string, deliveryId: string, nowMs: number): boolean =>
-    transact(() => {
+    journal.write(() => {
       const lanes = laneStore.get(endpointId);
       const delivery = deliveries.get(endpointId, deliveryId, lanes);
       if (!delivery) return false;
@@ -75,7 +76,7 @@ export const openRepeats = ({
     afterId: string | null,
     nowMs: number,
   ): Replayed | null =>
-    transact(() => {
+    journal.write(() => {
       const day = isoDate(nowMs);
       const last = kv.get<{ day: string; count: number }>(REPLAYED);
       const replayed = last?.day === day ? last.count : 0;

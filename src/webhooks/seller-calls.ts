@@ -1,3 +1,4 @@
+import type { ObjectContext } from '../shared/objects/context.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import { newEvent } from '../shared/text/events.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -12,13 +13,14 @@ const FIRST_ENDPOINT_AT = 'first_endpoint_at';
 
 /** What a seller changes of webhooks and deliveries. With the same `onceId`, a change is made once. */
 export const openSellerCalls = (
-  { sql, kv }: Pick<DurableObjectStorage, 'sql' | 'kv'>,
+  { ctx, journal }: Pick<ObjectContext, 'ctx' | 'journal'>,
   endpoints: Endpoints,
   dispatcher: Pick<Dispatcher, 'saveEndpoint' | 'accept' | 'getRecord' | 'resend' | 'replay'>,
   gate: Pick<GateSubscription, 'save'>,
   work: Pick<Work, 'schedule'>,
 ) => {
-  const made = openMadeOnce(sql);
+  const { sql, kv } = ctx.storage;
+  const made = openMadeOnce(sql, journal);
 
   return {
     firstEndpointAtMs: (): number | null => kv.get<number>(FIRST_ENDPOINT_AT) ?? null,

@@ -58,13 +58,13 @@ export class WebhookOutbox extends DurableObject<Env> {
     const endpoints = (this.#endpoints = openEndpoints(storage.sql));
     const events = (this.#events = openEvents(storage.sql));
     const listening = (this.#listening = openListening(ctx));
-    const dispatcher = openDispatcher({ storage, accountId, events, endpoints, listening });
+    const dispatcher = openDispatcher(object, events, endpoints, listening);
     this.#dispatcher = dispatcher;
     this.#gate = openGateSubscription(object, endpoints, listening);
     this.#ownerMails = openOwnerMails(object);
     openRetention(object, events);
     this.#work = openWork(object, endpoints, dispatcher);
-    this.#seller = openSellerCalls(storage, endpoints, dispatcher, this.#gate, this.#work);
+    this.#seller = openSellerCalls(object, endpoints, dispatcher, this.#gate, this.#work);
   }
 
   /** Inserts events from the gate, a JSON array, and enqueues deliveries. Ignores events that it already has. */
@@ -73,8 +73,10 @@ export class WebhookOutbox extends DurableObject<Env> {
     const forOwner = mayConcernOwner(events) ? this.#events.newBlocks(events).flat() : [];
     const endpointsOf = ({ name }: WebhookEvent) =>
       name === TEST_EVENT ? [] : this.#endpoints.listSubscribedTo(name, nowMs);
-    this.#dispatcher.accept(events, endpointsOf, nowMs);
-    this.#ownerMails.add(mailedEvents(forOwner));
+    this.#object.journal.write(() => {
+      this.#dispatcher.accept(events, endpointsOf, nowMs);
+      this.#ownerMails.add(mailedEvents(forOwner));
+    });
     await this.#work.schedule(nowMs);
     return { wantsVerified: this.#gate.wantsVerified() };
   }
@@ -98,11 +100,12 @@ export class WebhookOutbox extends DurableObject<Env> {
     const nowMs = Date.now();
     const endpoint = this.#endpoints.get(endpointId);
     if (!endpoint) return null;
-    const { job, disabled } = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
-    if (disabled) {
-      this.#ownerMails.add([disabledWebhook(endpoint.url, disabled)]);
-      await this.#gate.updateAfterChange();
-    }
+    const { job, disabled } = this.#object.journal.write(() => {
+      const result = this.#dispatcher.settle(endpoint, settled, outcome, wantsMore, nowMs);
+      if (result.disabled) this.#ownerMails.add([disabledWebhook(endpoint.url, result.disabled)]);
+      return result;
+    });
+    if (disabled) await this.#gate.updateAfterChange();
     await this.#work.schedule(nowMs);
     return job;
   }
@@ -143,7 +146,7 @@ export class WebhookOutbox extends DurableObject<Env> {
 
   /** Replaces sealed secrets by the same secrets under another sealing key, wherever an endpoint still has them. */
   replaceSealed(replacements: [sealed: string, resealed: string][]): void {
-    this.#endpoints.reseal(new Map(replacements));
+    this.#object.journal.write(() => this.#endpoints.reseal(new Map(replacements)));
   }
 
   async deleteEndpoint(id: string): Promise<boolean> {
@@ -162,7 +165,7 @@ export class WebhookOutbox extends DurableObject<Env> {
    * listen and returns the first cursor. From then on, the gate creates `license.verified` events, unless no client wants them.
    */
   async listen(cursor: number | null, verified = true): Promise<Arrivals | null> {
-    const after = this.#listening.renew(cursor, verified, Date.now());
+    const after = this.#object.journal.write(() => this.#listening.renew(cursor, verified, Date.now()));
     if (after === null) return null;
     await this.#object.alarm.arm();
     await this.#gate.update();

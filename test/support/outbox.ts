@@ -50,6 +50,18 @@ export const withoutTable = async <T>(
   }
 };
 
+/** Runs `work` while no row of a table of the outbox can be changed. */
+export const withFullTable = async (
+  accountId: string,
+  table: string,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const refusal = `CREATE TRIGGER refusal BEFORE UPDATE ON ${table} BEGIN SELECT raise(ABORT, 'full'); END`;
+  await readOutbox(accountId, refusal);
+  await work();
+  await readOutbox(accountId, 'DROP TRIGGER refusal');
+};
+
 /** Runs SQL in the outbox's storage and evicts the outbox, so that it reads the result. */
 export const tamperOutbox = async (accountId: string, query: string, ...bindings: SqlStorageValue[]) => {
   await runInDurableObject(outbox(accountId), (_instance, state) => {

@@ -1,4 +1,3 @@
-import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
@@ -7,7 +6,15 @@ import { LEASE_MS } from '../../src/webhooks/lanes.ts';
 import type { DeliveryRecord } from '../../src/webhooks/outbox-tables.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, killOutbox, loseHints, outbox, readOutbox, tamperOutbox } from '../support/outbox.ts';
+import {
+  addEndpoint,
+  killOutbox,
+  loseHints,
+  outbox,
+  readOutbox,
+  tamperOutbox,
+  withFullTable,
+} from '../support/outbox.ts';
 
 // The outbox restarts and loses what it has only in memory: who sends which delivery, and its latest counts.
 
@@ -190,14 +197,7 @@ test('an outcome that can’t be stored changes nothing, and is recorded once wh
   await accept(2);
   const [failing, succeeding] = await claim();
   await settle(failing!, { ok: false });
-  const refusal = "CREATE TRIGGER refusal BEFORE UPDATE ON endpoints BEGIN SELECT raise(ABORT, 'full'); END";
-  await runInDurableObject(stub(), (_outbox, { storage }) => {
-    storage.sql.exec(refusal);
-  });
-  await expect(settle(succeeding!)).rejects.toThrow('full');
-  await runInDurableObject(stub(), (_outbox, { storage }) => {
-    storage.sql.exec('DROP TRIGGER refusal');
-  });
+  await withFullTable(ada.accountId, 'endpoints', () => expect(settle(succeeding!)).rejects.toThrow('full'));
   expect(await counts()).toEqual([0, 1]);
   await settle(succeeding!);
   expect(await counts()).toEqual([1, 1]);

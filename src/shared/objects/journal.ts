@@ -10,9 +10,8 @@ export interface Writer {
 }
 
 /**
- * Everything that a Durable Object writes goes through its journal, but for what it writes before it is open: its name and its
- * tables. The platform holds all answers and messages back until what was written before them is on disk. If a transaction
- * fails, memory is ahead of the disk, so the object restarts.
+ * The one way in which an object writes what its parts also have in memory. The platform holds all answers and messages back
+ * until what was written before them is on disk. If a transaction fails, memory is ahead of the disk, so the object restarts.
  */
 export const openJournal = (ctx: DurableObjectState, alarm: Alarm) => {
   const { storage } = ctx;
