@@ -41,9 +41,9 @@ export const listSeatChanges = async (ctx: Ctx, licenseId: string, { limit, curs
 
 export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string, force: boolean) => {
   const { licenseKey } = await findLicense(ctx, licenseId);
-  const release = async (isTrial: boolean) => {
+  const release = async (isDryRun: boolean) => {
     const gate = gateOf(ctx.env, ctx.accountId);
-    const result = await gate.releaseActivation(licenseKey, id, force, isTrial, actorOf(ctx));
+    const result = await gate.releaseActivation(licenseKey, id, force, isDryRun, actorOf(ctx));
     if (!result) throw unavailable();
     if (result === 'not_found') throw new AppError('activation_not_found');
     if (result === 'held_by_file') {
@@ -86,8 +86,8 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
   const request = { licenseKey: license.licenseKey, fingerprint, days: input.days ?? undefined };
-  const issue = async (isTrial: boolean) => {
-    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isTrial, actorOf(ctx));
+  const issue = async (isDryRun: boolean) => {
+    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isDryRun, actorOf(ctx));
     if (!issued) throw unavailable();
     if (issued.refused !== null) throw toRefusal(issued.refused, license);
     return issued;

@@ -17,10 +17,9 @@ interface ObjectChange<T> {
 }
 
 /**
- * Makes a change in a Durable Object, which no batch can include. The entry is committed first, because a change without
- * an entry is worse than the opposite, and deleted if the change is refused. After any other error, the object may have
- * made the change, so the entry stays. An account that stores as much as it may makes no change, unless `isBeyondLimits`.
- * The request's Idempotency-Key is claimed with the entry.
+ * Makes a change in a Durable Object, which no batch can include. The entry is committed first, with the request's
+ * Idempotency-Key, because a change without an entry is worse than the opposite. It is deleted if the change is refused, and
+ * stays after any other error, which the object's change may have survived. A full account changes nothing, unless `isBeyondLimits`.
  *
  * @example
  * await audited(ctx, ['webhook.delete', id], {

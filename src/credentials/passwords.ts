@@ -85,7 +85,7 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
   }
 };
 
-/** Ends the keys and webhooks of before, as of a time. */
+/** Ends the keys and webhooks that were made before a time. */
 type EndSquatted = (ctx: Ctx, untilMs: number) => Promise<void>;
 
 /**

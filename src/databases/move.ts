@@ -203,7 +203,7 @@ export const openDatabaseMove = (
   });
 
   /** Begins to move the account. A repeat for the same database returns how far that is. */
-  const start = async (to: string, isTrial: boolean): Promise<DatabaseMoveReply> => {
+  const start = async (to: string, isDryRun: boolean): Promise<DatabaseMoveReply> => {
     const target = accountDatabases(env).find(({ binding }) => binding === to);
     if (!target) return { refused: `DATABASES doesn’t name ${to}.` };
     const now = state.now();
@@ -215,8 +215,8 @@ export const openDatabaseMove = (
     if ((await readSize(target)) >= CLOSED_BYTES)
       return { refused: `${to} has no room: it takes 8 GB or more.` };
     if (await isBackedUp(env)) return { refused: 'A backup of the service is being made or restored.' };
-    if (isTrial) return read();
-    if (state.now() || isLeaving()) return start(to, isTrial);
+    if (isDryRun) return read();
+    if (state.now() || isLeaving()) return start(to, isDryRun);
     state.start(binding, to);
     await alarm.arm();
     return read();

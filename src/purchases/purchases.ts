@@ -122,7 +122,7 @@ export const getPurchase = async (ctx: Ctx, id: string): Promise<z.infer<typeof 
   };
 };
 
-/** What a purchase's store does to it, also when a person lets it, whose Idempotency-Key their own entry has claimed. */
+/** Acts as a purchase's store, also when a person asked for it. Their own entry has claimed their Idempotency-Key. */
 const asStore = (caller: Ctx, storeId: string): Ctx => {
   const { idempotency: _, ...ctx } = caller;
   return { ...ctx, key: null, actor: { kind: 'store', id: storeId }, ip: null };

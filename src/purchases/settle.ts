@@ -84,7 +84,7 @@ const failed = (decision: PurchaseDecision, reason: string): PurchaseDecision =>
   isGiving: false,
 });
 
-/** Why licenses can't be made, of what a commit has thrown. Null for anything else. */
+/** Returns from a commit's error why licenses couldn't be made, or null if it has another cause. */
 const refusalOf = (error: unknown): string | null => {
   if (violatesNotNull(error, 'licenses.account_id')) return 'license_limit_reached';
   if (violatesNotNull(error, 'licenses.updated_at')) return 'product_not_found';

@@ -18,8 +18,8 @@ export const moveHome = async (ctx: Ctx, region: Region) => {
   const [{ homeRegion }, movingTo] = await Promise.all([getAccount(ctx), findMove(ctx)]);
   // The audit log has no entry of a move that changes nothing.
   if (region === (movingTo ?? homeRegion)) return { home_region: homeRegion, moving_to: movingTo };
-  const start = async (isTrial: boolean) => {
-    const answer = await gateOf(ctx.env, ctx.accountId).startMove(region, isTrial);
+  const start = async (isDryRun: boolean) => {
+    const answer = await gateOf(ctx.env, ctx.accountId).startMove(region, isDryRun);
     if (answer.refused === 'moving')
       throw new AppError('invalid_transition', {
         message: `The account is moving to ${REGION_NAMES[answer.movingTo]}. Wait until it has arrived.`,

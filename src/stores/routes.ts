@@ -49,7 +49,7 @@ const madeOnce = async (c: Context<AppEnv>, make: () => Promise<MadeStore>): Pro
   return made;
 };
 
-/** Who changes a secret could report purchases that nobody has made. */
+/** Anyone who can change a secret could report purchases that nobody has made. */
 const changesSecret = (c: Context<AppEnv>): boolean => {
   const { secret, rotate_secret, api_key } = c.req.valid('json' as never) as z.output<typeof patchStoreInput>;
   return secret !== undefined || rotate_secret !== undefined || api_key !== undefined;

@@ -112,7 +112,7 @@ export const createStore = async (ctx: Ctx, input: z.output<typeof createStoreIn
   return { store, token };
 };
 
-/** A store as the call has answered that has made its token. */
+/** What the call answered that made the store's token. */
 export const revealStore = async (ctx: Ctx, id: string): Promise<MadeStore> => {
   const store = await findStore(ctx, id);
   const isMade = PROVIDERS[store.provider].secret === 'made' && store.secret !== null;

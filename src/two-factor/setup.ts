@@ -99,7 +99,7 @@ const confirmOwner = async (ctx: UserCtx, { current_password }: Proof, client: C
   return user;
 };
 
-/** Gives the user new recovery codes, and returns them. The ones of before end, also the one that may be the proof. */
+/** Gives the user new recovery codes, and returns them. The earlier ones end, also the one that may be the proof. */
 export const replaceCodes = async (ctx: UserCtx, proof: Proof, client: Client): Promise<string[]> => {
   const user = await confirmOwner(ctx, proof, client);
   return confirmCode(ctx, user, proof.code, client, async ({ statements }) => {

@@ -1,7 +1,6 @@
 // `npm run test:crash`: starts the service with `npm run dev`, kills its process tree several times under load,
-// compares the acknowledged events with those that arrived at the webhook receiver, the acknowledged calls with the usage, and
-// the acknowledged activations with the seats that are held. Branches of the gates are open and hold grants at each kill. Stores
-// of all providers report purchases meanwhile.
+// and compares what was acknowledged with the events that arrived, the usage, the seats, and the purchases. At each kill,
+// branches hold grants, and stores of all providers report purchases.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

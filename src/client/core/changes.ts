@@ -41,7 +41,7 @@ export const answered = (
     const isOther = record.licenseKey !== licenseKey;
     if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
     const file = valid && current.file?.claims.lk === lk ? current.file : null;
-    // An answer about the key of before, which another process got meanwhile, doesn't bring that key back.
+    // An answer about the earlier key, which another process got meanwhile, doesn't bring that key back.
     const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
     if (isOther) Object.assign(switched, { answeredAt, iat });
     return {

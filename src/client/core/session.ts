@@ -118,7 +118,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
 
     /**
      * How long a stored token needs no verify after a start: programs that run for seconds would pay for each run. A lease
-     * is renewed at once. A token of before doesn't say whether it has one.
+     * is renewed at once. An older token doesn't say whether it has one.
      */
     restMs: (): number => {
       const { source, valid } = current.get();

@@ -54,7 +54,7 @@ const readActivation = (value: unknown, claims: Claims): LicenseActivation | nul
 const readDetails = (body: JsonObject, claims: Claims): Details => {
   const { seats, machines, retry_at: retryAt } = body;
   const activation = readActivation(body['activation'], claims);
-  // A service of before doesn't sign it.
+  // An older service doesn't sign it.
   const leaseUntilMs =
     claims.lease_until === undefined ? activation?.leaseUntil?.getTime() : (claims.lease_until ?? 0) * 1_000;
   return {

@@ -8,7 +8,7 @@ export const portals = sqliteTable(
   {
     accountId: text('account_id').primaryKey(),
     slug: text().unique(),
-    /** The slug of before, which no other account gets for a while: customers still have its links. */
+    /** The earlier slug, which no other account gets for a while: customers still have its links. */
     formerSlug: text('former_slug'),
     formerUntil: integer('former_until'),
     enabled: integer({ mode: 'boolean' }).notNull(),

@@ -96,12 +96,12 @@ export class AccountGate extends DurableObject<Env> {
   }
 
   /** A trial only returns the result, as do those of `issueFile` and `startMove`. */
-  releaseActivation(licenseKey: string, id: string, force: boolean, isTrial = false, actor?: SellingActor) {
-    return this.#home.seller.release(licenseKey, id, force, isTrial, actor);
+  releaseActivation(licenseKey: string, id: string, force: boolean, isDryRun = false, actor?: SellingActor) {
+    return this.#home.seller.release(licenseKey, id, force, isDryRun, actor);
   }
 
-  issueFile(request: FileRequest, isTrial = false, actor?: SellingActor) {
-    return this.#home.seller.issueFile(request, isTrial, actor);
+  issueFile(request: FileRequest, isDryRun = false, actor?: SellingActor) {
+    return this.#home.seller.issueFile(request, isDryRun, actor);
   }
 
   exportActivations(after: MachinePosition | null, limit: number) {
@@ -185,8 +185,8 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.statistics.keysLastUsedMs(keyIds);
   }
 
-  startMove(region: Region, isTrial = false): Promise<MoveReply> {
-    return this.#gate.moving.start(region, isTrial);
+  startMove(region: Region, isDryRun = false): Promise<MoveReply> {
+    return this.#gate.moving.start(region, isDryRun);
   }
 
   movingTo(): Region | null {
@@ -220,9 +220,9 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.orphans(isD1Right);
   }
 
-  /** Erases what is due of the account, or the account, from the alarm that comes so much later. Goes on until that is done. */
+  /** Lets the alarm erase what is due of the account, or the account itself, in `inMs` at the latest. */
   eraseDue(inMs = 0): Promise<void> {
-    return this.#gate.erasing.wake(inMs);
+    return this.#gate.eraseDue(inMs);
   }
 
   /** Deletes the rows of an account that has moved before their time. */

@@ -198,7 +198,7 @@ export const openHomeBranches = (
 
     forgetLog,
 
-    /** Returns once no branch has copies of what was erased before, nor an event of before. Fails if one can't be reached. */
+    /** Returns once no branch has copies of what was erased before, nor an earlier event. Fails if one can't be reached. */
     eraseTraces: async (): Promise<void> => {
       const { revision } = facts;
       const lost = store.lost.all();

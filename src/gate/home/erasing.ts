@@ -56,12 +56,8 @@ interface ErasingHome {
   hasBranches: () => boolean;
 }
 
-export const openErasing = (
-  { ctx, env, accountId, journal, alarm }: ObjectContext,
-  place: StoredPlace,
-  moving: Moving,
-  home: () => ErasingHome,
-) => {
+/** Stores what is due to be erased. It has no home, so that an object that is being erased can be told, too. */
+export const openDueErasure = ({ ctx, journal, alarm }: ObjectContext) => {
   const { kv } = ctx.storage;
   let progress = kv.get<Progress>(ERASURE) ?? null;
 
@@ -70,6 +66,33 @@ export const openErasing = (
     progress = next;
   };
 
+  return {
+    now: () => progress,
+    save,
+    /** Everything is erased. The alarm is not set anew. */
+    end: () => {
+      progress = null;
+    },
+    /** Lets the alarm erase what is due, in `inMs` at the latest. */
+    wake: async (inMs = 0): Promise<void> => {
+      const dueMs = Date.now() + inMs;
+      if (!progress || progress.dueMs > dueMs)
+        save({ reason: null, hasBranches: true, clearedMs: null, ...progress, dueMs });
+      await alarm.arm();
+    },
+  };
+};
+
+type DueErasure = ReturnType<typeof openDueErasure>;
+
+/** Erases what is due, from the alarm. */
+export const openErasing = (
+  { ctx, env, accountId, alarm }: ObjectContext,
+  { now, save, end: endErasure }: DueErasure,
+  place: StoredPlace,
+  moving: Moving,
+  home: () => ErasingHome,
+) => {
   const accountCtx = (): Ctx => {
     const db = databaseOf(env, accountId);
     return { env, db, accountId, key: null, actor: SYSTEM, ip: null };
@@ -112,8 +135,7 @@ export const openErasing = (
     await deleteAccount(accountCtx());
     for (const epoch of place.earlierEpochs()) await gateAt(env, accountId, epoch).erase(true);
     await eraseObject(ctx);
-    // The alarm is not set anew.
-    progress = null;
+    endErasure();
     logLine('info', { event: 'account_erased', account_id: accountId });
   };
 
@@ -136,13 +158,14 @@ export const openErasing = (
     if (reason) return endAccount(began, reason);
     if (await eraseSome(accountCtx())) return;
     // Unless the next call has come meanwhile.
-    if (progress === began) save(laterMs === null ? null : { ...began, dueMs: laterMs });
+    if (now() === began) save(laterMs === null ? null : { ...began, dueMs: laterMs });
   };
 
   alarm.add({
     failure: 'erasure_not_finished',
-    dueMs: () => progress?.dueMs ?? null,
+    dueMs: () => now()?.dueMs ?? null,
     run: async (nowMs) => {
+      const progress = now();
       if (!progress || progress.dueMs > nowMs) return;
       const next = moving.next();
       if (next) {
@@ -151,16 +174,6 @@ export const openErasing = (
       } else await (place.now().state === 'erasing' ? eraseAccount(progress) : eraseWhatIsDue(progress));
     },
   });
-
-  return {
-    /** Lets the alarm erase what is due, in `inMs` at the latest. */
-    wake: async (inMs: number): Promise<void> => {
-      const dueMs = Date.now() + inMs;
-      if (progress && progress.dueMs <= dueMs) return alarm.arm();
-      save({ reason: null, hasBranches: true, clearedMs: null, ...progress, dueMs });
-      await alarm.arm();
-    },
-  };
 };
 
 /** Nothing makes a key of an erased account valid again. */

@@ -16,7 +16,7 @@ import { openHomeBranches } from './branches.ts';
 import { openCalls } from './calls.ts';
 import { openCatchUp } from './catch-up.ts';
 import { openChanges, openTraces } from './changes.ts';
-import { ERASED, openErasing } from './erasing.ts';
+import { ERASED, openDueErasure, openErasing } from './erasing.ts';
 import { addMachinePruning } from './kept-machines.ts';
 import { openSearches, openTransfers } from './paces.ts';
 import { openSeats } from './seats.ts';
@@ -161,13 +161,13 @@ export const openGate = (ctx: DurableObjectState, env: Env) => {
     if (!opened) throw new Error('This object is not the home of its account.');
     return opened;
   };
-  const erased: object = { ...ERASED, eraseDue: (inMs = 0) => erasing.wake(inMs) };
-  const moving = openMoving(object, place, open, erased);
-  const erasing = openErasing(object, place, moving, home);
+  const erasure = openDueErasure(object);
+  const moving = openMoving(object, place, open, { ...ERASED, eraseDue: erasure.wake });
+  openErasing(object, erasure, place, moving, home);
   const backup = openGateBackup(object, moving);
   // No call waits for a reload, a move or an erasure, so the alarm has to go on with it.
   object.alarm.start();
-  return { home, moving, erasing, backup, alarm: object.alarm };
+  return { home, moving, eraseDue: erasure.wake, backup, alarm: object.alarm };
 };
 
 export type Gate = ReturnType<typeof openGate>;

@@ -51,27 +51,27 @@ export const openSeller = (
   const releaseSeat = (
     license: CopiedLicense,
     id: string,
-    { isForced, isTrial, actor }: { isForced: boolean; isTrial: boolean; actor: SellingActor },
+    { isForced, isDryRun, actor }: { isForced: boolean; isDryRun: boolean; actor: SellingActor },
     nowMs: number,
   ): ReleaseResult => {
     const seatMs = seatClock.read(nowMs);
     const { code, changes } = judgeRelease(machines.find(license.id, id, seatMs), isForced, seatMs);
-    if (!isTrial) seats.apply(actor, license, changes, seatMs);
+    if (!isDryRun) seats.apply(actor, license, changes, seatMs);
     return code;
   };
 
   const issueFile = (
     license: CopiedLicense,
     { licenseKey, fingerprint, days }: FileRequest,
-    isTrial: boolean,
+    isDryRun: boolean,
     actor: SellingActor,
     nowMs: number,
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
     const judgment = judgeFile(situation, days);
     if (!seats.hasRoomFor(situation, judgment)) return { refused: 'storage_limit_reached' };
-    // After a trial that is refused comes no call, so the trial notes the refusal.
-    const isCarriedOut = !isTrial || judgment.code !== 'valid';
+    // No call follows a dry run that is refused, so the dry run notes the refusal.
+    const isCarriedOut = !isDryRun || judgment.code !== 'valid';
     const machine = isCarriedOut ? seats.carryOut(actor, situation, judgment) : null;
     if (judgment.code !== 'valid') return { refused: judgment.code };
     return { refused: null, verdict: fileVerdict(situation, days, machine), issuedAtMs: nowMs };
@@ -131,20 +131,20 @@ export const openSeller = (
       licenseKey: string,
       id: string,
       isForced: boolean,
-      isTrial = false,
+      isDryRun = false,
       actor: SellingActor = 'seller',
     ): Promise<ReleaseResult | null> => {
       const license = await findLicense(licenseKey);
-      return license && change((nowMs) => releaseSeat(license, id, { isForced, isTrial, actor }, nowMs));
+      return license && change((nowMs) => releaseSeat(license, id, { isForced, isDryRun, actor }, nowMs));
     },
 
     issueFile: async (
       request: FileRequest,
-      isTrial = false,
+      isDryRun = false,
       actor: SellingActor = 'seller',
     ): Promise<FileVerdict | null> => {
       const license = await findLicense(request.licenseKey);
-      return license && change((nowMs) => issueFile(license, request, isTrial, actor, nowMs));
+      return license && change((nowMs) => issueFile(license, request, isDryRun, actor, nowMs));
     },
 
     importMachines: async (

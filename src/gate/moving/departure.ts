@@ -114,7 +114,7 @@ export const openDeparture = (
   };
 
   return {
-    start: (region: Region, home: Region | null, isTrial: boolean): MoveReply => {
+    start: (region: Region, home: Region | null, isDryRun: boolean): MoveReply => {
       const now = place.now();
       const movingTo = place.movingTo();
       if (movingTo !== null) return { refused: movingTo === region ? null : 'moving', movingTo };
@@ -122,7 +122,7 @@ export const openDeparture = (
       const { arrived, givenUp } = now;
       const waitMs = (arrived?.atMs ?? 0) + DAY_MS - Date.now();
       if (waitMs > 0) return { refused: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1_000) };
-      if (isTrial) return { refused: null, movingTo: region };
+      if (isDryRun) return { refused: null, movingTo: region };
       const copied = { layout: '', copied: null, advancedMs: Date.now() };
       const moving = { state: 'moving', region, arrived, number: 0, ...copied, givenUp } as const;
       journal.change(() => place.save(moving));

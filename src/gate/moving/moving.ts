@@ -175,8 +175,8 @@ export const openMoving = (
     /** Whether this object is the home, and no move is in progress. */
     isSettled: () => place.now().state === 'home' && place.movingTo() === null,
 
-    start: async (region: Region, isTrial: boolean) => {
-      const reply = departure.start(region, await home().homeRegion(), isTrial);
+    start: async (region: Region, isDryRun: boolean) => {
+      const reply = departure.start(region, await home().homeRegion(), isDryRun);
       await journal.commit();
       return reply;
     },

@@ -195,10 +195,9 @@ interface HomeDemand {
 }
 
 /**
- * Returns the shares to offer, in the order of the branches, with null where the last offer stays. A branch that has not
- * confirmed its last offer gets no other. Decreases are offered at once, and increases only from what is free by then.
- * Branches get what is asked of them, with headroom, and home keeps the rest. If that is more than the limit, it is shared by
- * what is asked. No branch gets less than one call a second, unless there are too many branches.
+ * Returns the share to offer to each branch: what is asked of it, with headroom, scaled down to the limit, but at least one call
+ * a second unless there are too many branches. Null where the last offer stays: it isn't confirmed yet, or it is to grow and
+ * nothing is free. Home keeps the rest.
  */
 export const share = (
   limit: number,

@@ -5,10 +5,9 @@ import { logError } from '../../shared/text/log.ts';
 import { type AnsweredIn, readReply, type ReplyText, type Reply } from '../rules/calls.ts';
 import type { Wait } from '../rules/traffic.ts';
 
-// Generated once from two sources: the data centers and their coordinates from https://speed.cloudflare.com/locations
-// (August 2026), and round trips to objects from https://where.durableobjects.live (January 2026). A data center is in the
-// region of its coordinates, see `nearestRegion`, unless another region's round trip was clearly shorter. Data centers in
-// mainland China are left out: callers there are placed by their own coordinates.
+// Generated from https://speed.cloudflare.com/locations (August 2026) and the round trips of https://where.durableobjects.live
+// (January 2026): a data center is in the region of its coordinates, unless another's round trip was clearly shorter. Those in
+// mainland China are left out: callers there are placed by their own coordinates, see `nearestRegion`.
 
 /** Cloudflare's data centers (`request.cf.colo`) by the region with the shortest round trip. */
 export const COLOS_BY_REGION: Record<Region, string> = {

@@ -22,7 +22,7 @@ export interface Claims extends Pick<Verdict, 'valid' | 'status' | 'product' | '
   lk: string;
   ent: Verdict['entitlements'];
   license_ends: Verdict['expires_at'];
-  /** When the machine's lease ends, in seconds. A token of before has none. */
+  /** When the machine's lease ends, in seconds. An older token has none. */
   lease_until?: number | null;
   /** The last day of grace. It is left out if there is none beyond `license_ends`. */
   grace_until?: string;

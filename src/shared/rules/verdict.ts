@@ -69,7 +69,7 @@ export interface Verdict extends PlainVerdict {
   product: string | null;
   entitlements: Record<string, EntitlementValue>;
   updates_until: string | null;
-  /** The last day of grace after `expires_at`, if there is any. A gate of before doesn't say it. */
+  /** The last day of grace after `expires_at`, if there is any. An older gate doesn't say it. */
   grace_until?: string | null;
   /** How long the token is good without contact. */
   offline_days: number;

@@ -36,7 +36,7 @@ const buyer = (owner: z.output<typeof accountRef>, person?: z.output<typeof cont
 const MONTHS: Record<string, number> = { month: 1, year: 12 };
 const DAYS: Record<string, number> = { day: 1, week: 7 };
 
-/** Returns when the period began that ends with a renewal, which is the renewal before it. */
+/** Returns the start of the period that a renewal ends: the renewal before it. */
 const renewalBefore = ({ next, begin, intervalUnit, intervalLength }: Subscription): number | null => {
   if (!next || !begin) return null;
   const length = intervalLength ?? 1;

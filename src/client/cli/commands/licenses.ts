@@ -54,7 +54,10 @@ const list = command({
   summary: 'List licenses, newest first',
   options: {
     status: { value: 'STATUS', help: `Only ${STATUSES.join(', ')}` },
-    search: { value: 'TEXT', help: 'Only licenses whose key, customer, product, or metadata contains the text' },
+    search: {
+      value: 'TEXT',
+      help: 'Only licenses whose key, customer, product, or metadata contains the text',
+    },
     email: { value: 'EMAIL', help: 'Only the customer with this email address' },
     product: { value: 'CODE', help: 'Only this product' },
     metadata: {

@@ -15,7 +15,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { ROW_LINK, Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 
 const route = getRouteApi('/shell/customers');
 
@@ -77,7 +77,7 @@ export const Customers = () => {
   const customers = query.data?.pages.flatMap(({ data }) => data);
   // The column is hidden from sellers who sell in no store.
   const hasPurchases = customers?.some(({ purchases }) => purchases > 0) ?? false;
-  const search = useDraft(q, (text) =>
+  const search = useTypedText(q, (text) =>
     navigate({ search: text ? { q: text } : {}, replace: true, resetScroll: false }),
   );
   return (

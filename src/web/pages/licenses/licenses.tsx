@@ -12,7 +12,7 @@ import { LoadError } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { CreateLicense } from './create-license.tsx';
 import { ExportCsv } from './export-csv.tsx';
@@ -46,7 +46,7 @@ export const Licenses = () => {
       replace,
       resetScroll: false,
     });
-  const search = useDraft(filter.q ?? '', (text) => change({ q: text || undefined }, true));
+  const search = useTypedText(filter.q ?? '', (text) => change({ q: text || undefined }, true));
   const showCreate = (isOpen: boolean) => void change(isOpen ? { create: true } : {}, true);
   const showAll = () => {
     search.clear();

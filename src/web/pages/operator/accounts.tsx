@@ -14,7 +14,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Segments } from '../../ui/tabs.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { AccountMenu } from './account-menu.tsx';
 
 const MIDDLE = 'max-lg:hidden';
@@ -84,7 +84,7 @@ export const Accounts = ({ token, actions }: { token: string; actions: OperatorA
     ...operatorAccountsQuery(token, q.trim(), order),
     placeholderData: keepPreviousData,
   });
-  const search = useDraft(q, async (text) => setQ(text));
+  const search = useTypedText(q, async (text) => setQ(text));
   return (
     <Card>
       <CardHeader title="Accounts" hint="Twenty at most. Search to find others." />

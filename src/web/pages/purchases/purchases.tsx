@@ -12,7 +12,7 @@ import { Page } from '../../ui/page.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
-import { useDraft } from '../../ui/use-draft.ts';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { statusName } from './purchase-badge.tsx';
 import { PURCHASE_HEAD, PurchaseRow } from './purchase-row.tsx';
 
@@ -47,7 +47,7 @@ export const Purchases = () => {
   const purchases = query.data?.pages.flatMap(({ data }) => data);
   const show = (search: { q?: string; status?: PurchaseStatus }) =>
     navigate({ search, replace: true, resetScroll: false });
-  const search = useDraft(q, (text) => show({ ...(text && { q: text }), ...(status && { status }) }));
+  const search = useTypedText(q, (text) => show({ ...(text && { q: text }), ...(status && { status }) }));
   const choose = (chosen: string) => {
     const known = PURCHASE_STATUSES.find((name) => name === chosen);
     void show({ ...(q && { q }), ...(known && { status: known }) });

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 const PAUSE_MS = 200;
 
 /** Keeps the typed text, and commits it when the typing pauses. */
-export const useDraft = (value: string, commit: (text: string) => Promise<void>) => {
+export const useTypedText = (value: string, commit: (text: string) => Promise<void>) => {
   const [draft, setDraft] = useState<string | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
