@@ -8,6 +8,7 @@ import {
 import { DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS } from '../../src/shared/rules/api-keys.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { MAX_ALLOWED_IPS } from '../../src/shared/rules/ip-addresses.ts';
+import { LICENSE_FIELDS, TEXT_FIELDS } from '../../src/shared/rules/license-fields.ts';
 import * as licenses from '../../src/shared/rules/licenses.ts';
 import { GRACE_DAYS, OWN_LIMITS, PLANS } from '../../src/shared/rules/plans.ts';
 import * as terms from '../../src/shared/rules/terms.ts';
@@ -32,6 +33,7 @@ test('docs/limits.md has the sizes that the service accepts', () => {
     `${count(transfers.MAX_LINE_LENGTH)} characters; ${transfers.MAX_COLUMNS}`,
     '1 to 100, 50 unless you say',
     `${licenses.MIN_LICENSE_KEY_LENGTH} to ${licenses.MAX_LICENSE_KEY_LENGTH} of \`A-Z a-z 0-9 - _ .\``,
+    `${TEXT_FIELDS.map((field) => LICENSE_FIELDS[field].maxLength).join('; ')} characters`,
     `${count(licenses.MAX_METADATA_BYTES)} bytes of JSON, flat`,
     count(licenses.MAX_DURATION_DAYS),
     `${terms.MAX_PRODUCT_CODE_LENGTH}; ${terms.MAX_PRODUCT_NAME_LENGTH} characters`,
