@@ -18,8 +18,8 @@ interface ObjectChange<T> {
 
 /**
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, with the request's
- * Idempotency-Key, because a change without an entry is worse than the opposite. It is deleted if the change is refused, and
- * stays after any other error, which the object's change may have survived. A full account changes nothing, unless `isBeyondLimits`.
+ * Idempotency-Key, because a change without an entry is worse than the opposite. It is deleted if the change is refused. After any
+ * other error it stays, because the object may have made the change. A full account changes nothing, unless `isBeyondLimits`.
  *
  * @example
  * await audited(ctx, ['webhook.delete', id], {

@@ -100,7 +100,7 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) =>
   });
 
   return {
-    /** Stores what the owner gets to know, in the transaction of its cause, and begins to send it thereafter. */
+    /** Stores what the owner gets to know, in the transaction of its cause, and then begins to send it. */
     add: (added: Payload[]) => {
       if (added.length === 0) return;
       save([...waiting, ...added]);

@@ -10,7 +10,7 @@ export interface Writer {
 }
 
 /**
- * The one way in which an object writes what its parts also have in memory. The platform holds all answers and messages back
+ * Writes what the parts of an object also have in memory. The platform holds all answers and messages back
  * until what was written before them is on disk. If a transaction fails, memory is ahead of the disk, so the object restarts.
  */
 export const openJournal = (ctx: DurableObjectState, alarm: Alarm) => {
