@@ -1,8 +1,7 @@
 import * as z from 'zod';
-import { MAX_EMAIL_LENGTH } from '../shared/rules/accounts.ts';
 import { SEARCHED_FIELDS } from '../shared/rules/license-fields.ts';
 import { LICENSE_STATES, MAX_PRODUCT_LENGTH, SEAT_FILTERS } from '../shared/rules/licenses.ts';
-import { canonicalEmail, searchField, text } from '../shared/schemas/fields.ts';
+import { emailToFind, searchField, text } from '../shared/schemas/fields.ts';
 import { pageAfter } from '../shared/schemas/lists.ts';
 import { SORTS } from './sorts.ts';
 import { MAX_SEARCHED_ENTRIES, MAX_SEARCHED_LENGTH } from './trigrams.ts';
@@ -21,7 +20,7 @@ const SHORT_PAGES =
 export const listLicensesQuery = z.object({
   ...pageAfter(/^[0-9A-Za-z_-]{1,600}$/),
   status: z.enum(LICENSE_STATES).optional(),
-  customer_email: z.string().overwrite(canonicalEmail).min(1).max(MAX_EMAIL_LENGTH).optional(),
+  customer_email: emailToFind.min(1).optional(),
   product: text(MAX_PRODUCT_LENGTH).optional(),
   metadata: z
     .record(z.string(), z.string())

@@ -4,7 +4,7 @@ import type { NewSession } from '../sessions/sessions.ts';
 import { MAX_NAME_LENGTH } from '../shared/rules/accounts.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { REGIONS } from '../shared/rules/regions.ts';
-import { email, text } from '../shared/schemas/fields.ts';
+import { email, emailToFind, text } from '../shared/schemas/fields.ts';
 import { code } from '../two-factor/schemas.ts';
 import { currentPassword, newPassword } from '../users/schemas.ts';
 
@@ -23,9 +23,7 @@ export const registerInput = z
   })
   .meta({ id: 'Register' });
 
-export const loginInput = z
-  .object({ email: z.string().trim().toLowerCase().max(320), password: currentPassword })
-  .meta({ id: 'Login' });
+export const loginInput = z.object({ email: emailToFind, password: currentPassword }).meta({ id: 'Login' });
 
 export const twoFactorLoginInput = z
   .strictObject({

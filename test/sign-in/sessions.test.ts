@@ -216,3 +216,12 @@ test.for([
 ])('registering with $name succeeds', async ({ body }) => {
   expect((await signIn('register', body)).status).toBe(201);
 });
+
+test('an address signs in by each spelling by which it can be registered', async () => {
+  const spellings = ['Ada@M\u00fcller.example', 'ada@mu\u0308ller.example', 'ada@xn--mller-kva.example'];
+  expect((await signIn('register', { email: spellings[2], password: PASSWORD })).status).toBe(201);
+  for (const email of spellings) {
+    const { status, body } = await signIn('login', { email, password: PASSWORD });
+    expect([status, body.account?.email]).toEqual([200, 'ada@m\u00fcller.example']);
+  }
+});

@@ -25,11 +25,14 @@ const EMAIL =
   /^(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}_'+\-.]*[\p{L}\p{M}\p{N}_+-]@(?:[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*\.)+\p{L}[\p{L}\p{M}]+$/u;
 
 /** The one spelling of an address: a browser sends `xn--mller-kva.de` for a form in which somebody typed `müller.de`. */
-export const canonicalEmail = (value: string): string => {
+const canonicalEmail = (value: string): string => {
   const address = value.trim().normalize('NFC').toLowerCase();
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + (domainToUnicode(address.slice(at)) || address.slice(at));
 };
+
+/** An address that is only looked for: one that nobody can have finds nothing. */
+export const emailToFind = z.string().overwrite(canonicalEmail).max(MAX_EMAIL_LENGTH);
 
 export const email = z
   .string()
