@@ -4,6 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { undoIfEnded } from '../sessions/caller.ts';
+import { invalidField } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { seal } from '../shared/crypto/sealing.ts';
 import { newId } from '../shared/text/ids.ts';
@@ -24,13 +25,16 @@ export const newApiKey = async ({ env, accountId }: Ctx) => {
 };
 
 export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKeyInput>) => {
+  const expiresAt = input.expires_at ? Date.parse(input.expires_at) : null;
+  if (expiresAt !== null && expiresAt <= Date.now())
+    throw invalidField('expires_at', 'must be in the future');
   const { apiKey, columns } = await newApiKey(ctx);
   const row: ApiKeyRow = {
     ...columns,
     accountId: ctx.accountId,
     name: input.name ?? null,
     scope: input.scope,
-    expiresAt: input.expires_at ? Date.parse(input.expires_at) : null,
+    expiresAt,
     deletedAt: null,
     allowedIps: input.allowed_ips ?? null,
   };

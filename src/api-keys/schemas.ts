@@ -14,9 +14,9 @@ import { listOf } from '../shared/schemas/lists.ts';
 /** With an offset, a time in 9999 can be in the year 10000 in UTC, which ISO 8601 can't write with four digits. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-const future = z.iso
+/** Must be in the future, too. The create checks it, because a repeat with an Idempotency-Key may come later. */
+const expiryTime = z.iso
   .datetime({ offset: true })
-  .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
   .refine((time) => Date.parse(time) <= MAX_TIME_MS, 'must be before the year 10000');
 
 const ipBlock = z
@@ -34,7 +34,7 @@ export const createApiKeyInput = z
       description:
         'A key with scope `verify` can only verify licenses, so that it can ship inside an application.',
     }),
-    expires_at: future
+    expires_at: expiryTime
       .nullish()
       .meta({ description: 'The time from which the key is refused. By default, a key doesn’t expire.' }),
     allowed_ips: z

@@ -16,6 +16,7 @@ import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/li
 import type { LabelOptions } from './create.ts';
 import { findLicense } from './find.ts';
 import { changeEvent, type ChangedColumns, recordChange } from './history.ts';
+import { requireTodayOrLater } from './last-day.ts';
 import {
   type patchLicenseInput,
   type renewLicenseInput,
@@ -136,8 +137,9 @@ export const transitionLicense = (ctx: Ctx, id: string, transition: Transition, 
   );
 
 /** Sets a new last day, or adds days to the current last day, or to today if that day has passed or there is none. */
-export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) =>
-  change(ctx, 'license.renew', id, (license) => {
+export const renewLicense = async (ctx: Ctx, id: string, input: z.output<typeof renewLicenseInput>) => {
+  requireTodayOrLater(input.expires_at, Date.now());
+  return change(ctx, 'license.renew', id, (license) => {
     requireChangeableExpiry(license);
     if (input.duration_days === undefined) return { expiresAt: input.expires_at ?? null };
     const today = isoDate(Date.now());
@@ -146,6 +148,7 @@ export const renewLicense = (ctx: Ctx, id: string, input: z.output<typeof renewL
     if (expiresAt.startsWith('+')) throw invalidField('duration_days', 'must end before the year 10000');
     return { expiresAt };
   });
+};
 
 export const patchLicense = async (
   ctx: Ctx,
@@ -153,6 +156,7 @@ export const patchLicense = async (
   input: z.output<typeof patchLicenseInput>,
   { allowsLabel }: LabelOptions,
 ) => {
+  requireTodayOrLater(input.expires_at, Date.now());
   try {
     return await change(
       ctx,

@@ -8,19 +8,14 @@ import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { findTerms } from '../products/products.ts';
-import { AppError, invalidField } from '../shared/app-error.ts';
+import { AppError } from '../shared/app-error.ts';
 import { addDays, isoDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
+import { requireTodayOrLater } from './last-day.ts';
 import { accountWithRoom } from './limit.ts';
-import {
-  type createLicenseInput,
-  EMPTY_COLUMNS,
-  isTodayOrLater,
-  TODAY_OR_LATER,
-  toColumns,
-} from './schemas.ts';
+import { type createLicenseInput, EMPTY_COLUMNS, toColumns } from './schemas.ts';
 
 export type CreateLicenseInput = z.output<typeof createLicenseInput>;
 
@@ -86,8 +81,7 @@ export const createLicense = async (
 ): Promise<LicenseValues> => {
   // The time of the claim, by which the trigger finds it.
   const nowMs = ctx.idempotency?.atMs ?? Date.now();
-  if (input.expires_at && !isTodayOrLater(input.expires_at, nowMs))
-    throw invalidField('expires_at', TODAY_OR_LATER);
+  requireTodayOrLater(input.expires_at, nowMs);
   try {
     return await insert(ctx, input, nowMs, options);
   } catch (error) {

@@ -31,10 +31,6 @@ import { email, text } from '../shared/schemas/fields.ts';
 import { listOf, numberedPageQuery } from '../shared/schemas/lists.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 
-export const TODAY_OR_LATER = 'must be today or later';
-export const isTodayOrLater = (date: string, nowMs: number) => date >= isoDate(nowMs);
-
-const todayOrLater = z.iso.date().refine((date) => isTodayOrLater(date, Date.now()), TODAY_OR_LATER);
 const durationDays = z.number().int().min(1).max(MAX_DURATION_DAYS);
 
 const metadataValue = z.union([z.string(), z.number(), z.boolean()]);
@@ -55,7 +51,8 @@ const texts = byField(TEXT_FIELDS, (field) => text(LICENSE_FIELDS[field].maxLeng
 const LAST_DAY = {
   description: 'The last day (UTC) on which the license is valid. A perpetual license has null.',
 };
-const expiresAt = todayOrLater.nullish().meta(LAST_DAY);
+/** Must be today or later, too: see requireTodayOrLater. */
+const expiresAt = z.iso.date().nullish().meta(LAST_DAY);
 const updatesUntil = z.iso.date().nullish().meta({
   description: 'The last release date that the license covers. Null covers all releases.',
 });
@@ -80,9 +77,7 @@ export const createLicenseInput = z
       .meta({ description: 'The customer’s email address. The default is the account’s own.' }),
     ...texts,
     product,
-    // Must be today or later, too, but a repeat with an Idempotency-Key may come after that day, so that
-    // createLicense checks it.
-    expires_at: z.iso.date().nullish().meta(LAST_DAY),
+    expires_at: expiresAt,
     duration_days: durationDays.optional(),
     license_key: ownLicenseKey,
     metadata: metadata.nullish(),

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const keysOf = async (customer: Awaited<ReturnType<typeof signUp>>) =>
   (await customer.asSession('GET', '/api/api-keys')).body.data;
@@ -30,4 +31,20 @@ test('with an Idempotency-Key a repeated call returns the API key that the first
     status: 200,
   });
   expect((await rotate()).body.error.code).toBe('idempotency_conflict');
+});
+
+test('a repeated create returns its API key also after the key has expired', async () => {
+  useFakeClock('2027-03-10T12:00:00.000Z');
+  const ada = await signUp();
+  const create = () =>
+    ada.asSession(
+      'POST',
+      '/api/create-api-key',
+      { scope: 'verify', expires_at: '2027-03-10T13:00:00Z' },
+      { 'idempotency-key': 'one-hour' },
+    );
+  const first = await create();
+  vi.setSystemTime('2027-03-10T13:00:00.000Z');
+  const { status, body } = await create();
+  expect([status, body]).toEqual([201, first.body]);
 });

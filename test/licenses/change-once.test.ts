@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 const once = (key: string) => ({ 'idempotency-key': key });
 
@@ -67,3 +68,23 @@ test('a refused change leaves its Idempotency-Key free', async () => {
   // A repeat changes nothing, and shows the license as it is.
   expect((await reinstate()).body.status).toBe('suspended');
 });
+
+test.for([
+  { change: 'renew', method: 'POST', path: '/renew' },
+  { change: 'PATCH', method: 'PATCH', path: '' },
+])(
+  'a repeated $change answers as before also when its last day has passed',
+  async ({ method, path: call }) => {
+    useFakeClock('2027-03-10T23:59:00.000Z');
+    const { ada, path } = await aLicense();
+    const send = (key: string) =>
+      ada.asKey(method, `${path}${call}`, { expires_at: '2027-03-10' }, once(key));
+    const first = await send('today');
+    vi.setSystemTime('2027-03-11T00:01:00.000Z');
+    const { status, body } = await send('today');
+    expect([status, body]).toEqual([200, { ...first.body, status: 'expired' }]);
+    expect((await send('another')).body.error.details).toEqual([
+      { path: 'expires_at', message: 'must be today or later' },
+    ]);
+  },
+);
