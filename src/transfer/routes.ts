@@ -65,48 +65,50 @@ export const exportRoutes = new Hono<AppEnv>().get(
     ),
 );
 
-export const importRoutes = new Hono<AppEnv>().post(
-  '/import',
-  endpoint({
-    id: 'importLicenses',
-    tag: 'Licenses',
-    summary: 'Import licenses',
-    description:
-      'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. As soon as the account has products, `product` must be the code of one, or of a product in an earlier line. A line of an export may also name a label that its license had. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
-    access: 'account',
-    query: importQuery,
-    file: { schema: importFile, contentTypes: [NDJSON, 'text/csv'] },
-    answers: [
-      {
-        status: 200,
-        description: 'Lines of JSON, one for each line.',
-        schema: importBody,
-        contentType: NDJSON,
-      },
-    ],
-  }),
-  async (c) => {
-    const { on_conflict, dry_run, allow_unknown_product, events, cursor } = c.req.valid('query');
-    const format = formatOf(c);
-    if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
-    const { ctx } = c.var;
-    const pages = runAlone(ctx, async function* (takeTurn) {
-      const body = await readFile(c, format);
-      yield* importLines({
-        ctx,
-        takeTurn,
-        format,
-        body,
-        after: Number(cursor ?? 0),
-        options: {
-          onConflict: on_conflict,
-          isDryRun: dry_run === 'true',
-          allowsLabels: allow_unknown_product === 'true',
-          hasEvents: events === 'true',
+export const importRoutes = new Hono<AppEnv>()
+  .post(
+    '/import',
+    endpoint({
+      id: 'importLicenses',
+      tag: 'Licenses',
+      summary: 'Import licenses',
+      description:
+        'Creates or updates licenses from lines of JSON, or from a CSV file with the same fields as columns and `metadata.<name>` for an entry of the metadata. A line has the fields of a create, and `status`, `created_at`, and past dates. The lines of an export are accepted as well: products, licenses, and machines are imported, webhooks are added without being enabled, and other lines are skipped. The answer has a line for each input line, and a last line with the totals. A line that fails changes nothing. As soon as the account has products, `product` must be the code of one, or of a product in an earlier line. A line of an export may also name a label that its license had. A request imports at most 20,000 lines: if the body has more, the last line before the totals fails with `too_many_lines`, and `next_cursor` says how to go on. The same file can be sent again, for example after an answer without totals, and ends in the same state. Imports don’t count as API usage.',
+      access: 'account',
+      query: importQuery,
+      file: { schema: importFile, contentTypes: [NDJSON, 'text/csv'] },
+      answers: [
+        {
+          status: 200,
+          description: 'Lines of JSON, one for each line.',
+          schema: importBody,
+          contentType: NDJSON,
         },
-        serviceHost: new URL(c.req.url).hostname,
+      ],
+    }),
+    async (c) => {
+      const { on_conflict, dry_run, allow_unknown_product, events, cursor } = c.req.valid('query');
+      const format = formatOf(c);
+      if (Number(c.req.header('content-length')) > MAX_IMPORT_BYTES) throw new AppError('body_too_large');
+      const { ctx } = c.var;
+      const pages = runAlone(ctx, async function* (takeTurn) {
+        const body = await readFile(c, format);
+        yield* importLines({
+          ctx,
+          takeTurn,
+          format,
+          body,
+          after: Number(cursor ?? 0),
+          options: {
+            onConflict: on_conflict,
+            isDryRun: dry_run === 'true',
+            allowsLabels: allow_unknown_product === 'true',
+            hasEvents: events === 'true',
+          },
+          serviceHost: new URL(c.req.url).hostname,
+        });
       });
-    });
-    return stream(c, 'import_failed', pages);
-  },
-);
+      return stream(c, 'import_failed', pages);
+    },
+  )
+  .all('/import', (c) => c.notFound());

@@ -126,6 +126,7 @@ describe('404 and 405', () => {
     ['PUT /api/v1/licenses/lic_none', 'DELETE, GET, PATCH'],
     ['GET /api/v1/licenses/verify', 'POST'],
     ['PATCH /api/v1/licenses/create', 'POST'],
+    ['GET /api/v1/licenses/import', 'POST'],
     ['DELETE /api/v1/licenses/verify', 'POST'],
     ['GET /api/v1/licenses/lic_none/revoke', 'POST'],
     ['POST /api/v1/licenses/lic_none/history', 'GET'],

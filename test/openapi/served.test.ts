@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { openApiDocument } from '../../scripts/openapi.ts';
 import { app } from '../../src/app.ts';
-import { call, register } from '../support/client.ts';
+import { call, outcomeOf, register } from '../support/client.ts';
 import { schemaErrors, undocumented } from '../support/openapi.ts';
 
 const ERROR = { $ref: '#/components/schemas/Error' };
@@ -79,4 +79,18 @@ test('the document has no bounds that are only those of JavaScript, and leaves d
   const text = JSON.stringify(openApiDocument(app, packageJson.version));
   expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
   expect(text).not.toMatch(/"format":"date(?:-time)?","pattern"/);
+});
+
+test('each documented path answers 405 to every other method', async () => {
+  const { asSession } = await register();
+  const { paths } = openApiDocument(app, packageJson.version);
+  for (const [path, operations] of Object.entries(paths)) {
+    const methods = Object.keys(operations).map((name) => name.toUpperCase());
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter(
+      (name) => !methods.includes(name),
+    )) {
+      const answer = await asSession(method, path.replaceAll(/[{][^}]+[}]/g, 'none'));
+      expect([method, path, outcomeOf(answer)]).toEqual([method, path, '405 method_not_allowed']);
+    }
+  }
 });
