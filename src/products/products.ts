@@ -86,7 +86,7 @@ export const putProduct = async (ctx: Ctx, code: string, input: z.output<typeof 
     return commit(ctx, [entry, upsert], [{ kind: 'product', ref: code }]);
   }).catch(refuseWithoutRoom);
   if (!row) throw new AppError('unavailable');
-  return { product: row, isNew: row.createdAt === nowMs };
+  return { product: row, isNew: row.createdAt === row.updatedAt };
 };
 
 export const deleteProduct = async (ctx: Ctx, code: string): Promise<void> => {

@@ -75,6 +75,8 @@ export const putOffer = async (
   await findStore(ctx, storeId);
   const nowMs = Date.now();
   const fields = toOfferColumns(input);
+  // Later than the offer's creation, which so tells a new offer from a replaced one.
+  const updatedAt = sql<number>`max(${nowMs}, ${offers.updatedAt} + 1)`;
   const upsert = ctx.db
     .insert(offers)
     .values({
@@ -85,7 +87,7 @@ export const putOffer = async (
       createdAt: nowMs,
       updatedAt: ifNamesProduct(ctx, input.product, nowMs),
     })
-    .onConflictDoUpdate({ target: [offers.storeId, offers.ref], set: { ...fields, updatedAt: nowMs } })
+    .onConflictDoUpdate({ target: [offers.storeId, offers.ref], set: { ...fields, updatedAt } })
     .returning();
   try {
     const [[row]] = await commit(
@@ -98,7 +100,7 @@ export const putOffer = async (
       [{ kind: 'account', ref: ctx.accountId }],
     );
     if (!row) throw new AppError('unavailable');
-    return { offer: row, isNew: row.createdAt === nowMs };
+    return { offer: row, isNew: row.createdAt === row.updatedAt };
   } catch (error) {
     if (violatesNotNull(error, 'offers.updated_at')) throw await unknownProduct(ctx, input.product);
     if (violatesNotNull(error, 'offers.account_id'))
