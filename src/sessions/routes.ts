@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
+import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import { type AppEnv, userCtx } from '../http/context.ts';
-import { endedSessionBody, endedSessionsBody, sessionsBody, toSession } from './schemas.ts';
+import { pageQuery, toPage } from '../shared/schemas/lists.ts';
+import { endedSessionBody, endedSessionsBody, sessionListBody, toSession } from './schemas.ts';
 import { listSessions, endOthers, endSessionById } from './sessions.ts';
 
 export const sessionRoutes = new Hono<AppEnv>()
@@ -12,11 +14,19 @@ export const sessionRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'List the sessions',
       access: 'account',
-      answers: [{ status: 200, description: 'The sessions, newest first.', schema: sessionsBody }],
+      query: z.object(pageQuery('ses')),
+      answers: [
+        { status: 200, description: 'A page of the sessions, newest first.', schema: sessionListBody },
+      ],
     }),
     async (c) => {
-      const rows = await listSessions(userCtx(c), c.var.ctx.accountId);
-      return c.json({ data: rows.map((row) => toSession(row, c.get('sessionHash') ?? null)) }, 200);
+      const input = c.req.valid('query');
+      const rows = await listSessions(userCtx(c), input);
+      const hash = c.get('sessionHash') ?? null;
+      return c.json(
+        toPage(rows, input.limit, (row) => toSession(row, hash)),
+        200,
+      );
     },
   )
   .delete(

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../shared/rules/dates.ts';
-import type { listSessions } from './sessions.ts';
+import { listOf } from '../shared/schemas/lists.ts';
+import type { SessionRow } from './sessions.ts';
 
 export const sessionBody = z
   .object({
@@ -13,7 +14,7 @@ export const sessionBody = z
   })
   .meta({ id: 'Session' });
 
-export const sessionsBody = z.object({ data: z.array(sessionBody) }).meta({ id: 'Sessions' });
+export const sessionListBody = listOf(sessionBody).meta({ id: 'SessionList' });
 
 export const endedSessionBody = z
   .object({ id: z.string(), deleted: z.literal(true) })
@@ -22,8 +23,6 @@ export const endedSessionBody = z
 export const endedSessionsBody = z
   .object({ ended: z.int().meta({ description: 'How many sessions have ended.' }) })
   .meta({ id: 'EndedSessions' });
-
-type SessionRow = Awaited<ReturnType<typeof listSessions>>[number];
 
 export const toSession = (row: SessionRow, sessionHash: string | null): z.infer<typeof sessionBody> => ({
   id: row.id,

@@ -5,13 +5,12 @@ import { sessions } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import type { PageInput } from '../shared/schemas/lists.ts';
 import { newId } from '../shared/text/ids.ts';
 import { isMinted, mintToken } from '../users/tagged-tokens.ts';
 
 const SESSION_MS = 30 * DAY_MS;
 const MAX_SESSIONS = 50;
-/** Parallel logins can exceed the limit for a moment. */
-const MAX_LISTED = 100;
 const MAX_USER_AGENT_LENGTH = 512;
 
 const TOKEN_PREFIX = 'lks_';
@@ -49,7 +48,7 @@ export const newSession = (
   };
 };
 
-type SessionRow = typeof sessions.$inferSelect;
+export type SessionRow = typeof sessions.$inferSelect;
 
 /** Returns a session that hasn't ended. */
 export const findSession = async ({ firstDb }: PublicCtx, tokenHash: string) => {
@@ -90,14 +89,17 @@ export const noteSeen = async ({ firstDb, ip }: PublicCtx, tokenHash: string): P
   await firstDb.update(sessions).set({ lastSeenAt: Date.now(), ip }).where(eq(sessions.tokenHash, tokenHash));
 };
 
-/** Returns the account's sessions that haven't ended, the newest first. */
-export const listSessions = ({ firstDb }: PublicCtx, accountId: string): Promise<SessionRow[]> =>
-  firstDb
+const isOpen = ({ accountId }: UserCtx) =>
+  and(eq(sessions.accountId, accountId), gt(sessions.expiresAt, Date.now()));
+
+/** Returns the account's sessions that haven't ended, the newest first, and one more than the limit. */
+export const listSessions = (ctx: UserCtx, { limit, cursor }: PageInput): Promise<SessionRow[]> =>
+  ctx.firstDb
     .select()
     .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), gt(sessions.expiresAt, Date.now())))
-    .orderBy(desc(sessions.createdAt), desc(sessions.tokenHash))
-    .limit(MAX_LISTED);
+    .where(and(isOpen(ctx), cursor === undefined ? undefined : lt(sessions.id, cursor)))
+    .orderBy(desc(sessions.id))
+    .limit(limit + 1);
 
 /** Statement that ends a session. */
 export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
@@ -144,7 +146,11 @@ export const deleteExpiredSessions = ({ firstDb }: PublicCtx, nowMs: number) => 
 
 /** Ends one of the account's sessions, which may be the caller's own. */
 export const endSessionById = async (ctx: UserCtx, id: string): Promise<void> => {
-  const found = (await listSessions(ctx, ctx.accountId)).find((session) => session.id === id);
+  const found = await ctx.firstDb
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(and(isOpen(ctx), eq(sessions.id, id)))
+    .get();
   if (!found) throw new AppError('not_found', { message: 'Session Not Found' });
   await ctx.firstDb.batch([endSession(ctx, found.tokenHash), auditFirst(ctx, 'session.end', id)]);
 };

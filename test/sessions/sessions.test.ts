@@ -111,3 +111,15 @@ test('an account remembers at most 100 browsers', async () => {
   );
   expect(await count.bind(ada.accountId).first()).toEqual({ n: 100, oldest: 23 });
 });
+
+test('sessions are listed in pages', async () => {
+  const ada = await register();
+  for (let i = 0; i < 2; i++) await login(ada);
+  const page = async (query: string) => (await ada.asSession('GET', `/api/sessions?${query}`)).body;
+  const all = await page('');
+  expect([all.data.length, all.next_cursor]).toEqual([3, null]);
+  const first = await page('limit=2');
+  const second = await page(`limit=2&cursor=${first.next_cursor}`);
+  expect([...first.data, ...second.data]).toEqual(all.data);
+  expect(second.next_cursor).toBeNull();
+});

@@ -19,7 +19,7 @@ export const healthQuery = queryOptions({
 
 export const sessionsQuery = queryOptions({
   queryKey: ['sessions'],
-  queryFn: () => call(api.sessions.$get()),
+  queryFn: () => call(api.sessions.$get({ query: { limit: '100' } })),
 });
 
 export interface AuditFilter {
