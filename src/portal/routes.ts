@@ -90,7 +90,7 @@ const signInRoutes = new Hono<AppEnv>()
       c,
       startSession(portalCtx(c), publicCtx(c), c.req.valid('json'), clientOf(c)),
     );
-    const change = await completed(c, confirmChange(begun.ctx, begun.used, begun.tokenHash));
+    const change = await completed(c, confirmChange(begun.ctx, begun.used));
     setPortalCookie(c, begun);
     return c.json(
       {

@@ -159,7 +159,7 @@ const begin = async (ctx: PortalCtx, isToken: ReturnType<typeof isUsable>, userA
   ]);
   const used: PortalTokenRow | undefined = results[5][0];
   if (!used) return null;
-  return { token, tokenHash: row.tokenHash, expiresAt: row.expiresAt, used, ctx: asCustomer };
+  return { token, expiresAt: row.expiresAt, used, ctx: asCustomer };
 };
 
 export type Begun = NonNullable<Awaited<ReturnType<typeof begin>>>;

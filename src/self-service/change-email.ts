@@ -6,7 +6,6 @@ import {
   type EmailChangeRow,
   licenses,
   portalEmailChanges,
-  portalSessions,
   portalTokens,
   type PortalTokenRow,
 } from '../db/schema.ts';
@@ -141,10 +140,10 @@ const changeSome = (ctx: Ctx, { email, newEmail, licenseId }: EmailChangeRow): P
   });
 
 /**
- * Ends the change, and the sessions that the old address has opened: whoever reads its mail has no licenses any more. The one
- * that has just confirmed shows the new address.
+ * Ends the change, and every session that the old address has opened, also the one that has just confirmed: whoever reads its
+ * mail has no licenses any more, and must not see what else the new address has.
  */
-const finish = (ctx: Ctx, change: EmailChangeRow, sessionHash: string | null) => {
+const finish = (ctx: Ctx, change: EmailChangeRow) => {
   const { db, accountId } = ctx;
   const isToken = and(
     eq(portalTokens.accountId, accountId),
@@ -161,30 +160,16 @@ const finish = (ctx: Ctx, change: EmailChangeRow, sessionHash: string | null) =>
           eq(portalEmailChanges.id, change.id),
         ),
       ),
-    ...(change.licenseId === null
-      ? [
-          db
-            .update(portalSessions)
-            .set({ email: change.newEmail })
-            .where(
-              and(eq(portalSessions.tokenHash, sessionHash ?? ''), eq(portalSessions.accountId, accountId)),
-            ),
-          endSessionsOf(ctx, change.email),
-        ]
-      : []),
+    ...(change.licenseId === null ? [endSessionsOf(ctx, change.email)] : []),
     db.delete(portalTokens).where(isToken),
   ]);
 };
 
 /** Makes a confirmed change, or as much of it as a request can. The scheduled work goes on with the rest. */
-const carryOut = async (
-  ctx: Ctx,
-  change: EmailChangeRow,
-  sessionHash: string | null,
-): Promise<'under_way' | 'done'> => {
+const carryOut = async (ctx: Ctx, change: EmailChangeRow): Promise<'under_way' | 'done'> => {
   for (let commits = 0; commits < COMMITS_PER_REQUEST; commits++) {
     if ((await changeSome(ctx, change)) < LICENSES_PER_COMMIT) {
-      await finish(ctx, change, sessionHash);
+      await finish(ctx, change);
       return 'done';
     }
   }
@@ -195,7 +180,6 @@ const carryOut = async (
 export const confirmChange = async (
   ctx: Ctx,
   { changeId, email }: Pick<PortalTokenRow, 'changeId' | 'email'>,
-  sessionHash: string,
 ): Promise<'waiting' | 'under_way' | 'done' | null> => {
   if (changeId === null) return null;
   const isChange = and(
@@ -207,7 +191,7 @@ export const confirmChange = async (
   if (!change) return null;
   if (change.fromConfirmedAt === null || change.toConfirmedAt === null) return 'waiting';
   try {
-    return await carryOut(ctx, change, sessionHash);
+    return await carryOut(ctx, change);
   } catch (error) {
     // The link is used up and both have confirmed, so the scheduled work makes the change.
     if (!(error instanceof AppError)) logError('email_change_not_made', error, { account_id: ctx.accountId });
@@ -230,7 +214,7 @@ export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<void
     const { accountId } = change;
     const actor = { kind: 'customer', id: null } as const;
     try {
-      await carryOut({ env, db, accountId, key: null, actor, ip: null }, change, null);
+      await carryOut({ env, db, accountId, key: null, actor, ip: null }, change);
     } catch (error) {
       logError('email_change_not_made', error, { account_id: accountId });
     }

@@ -46,7 +46,6 @@ test('an address changes once both have confirmed, in either order, and the old 
     const done = await signInWith(slug, { token: second });
     expect(done.session.email_change).toBe('done');
     expect([await count(from), await count(to)]).toEqual([0, 3]);
-    expect((await done.asCustomer('GET', '/licenses')).body.data).toHaveLength(3);
     expect(outcomeOf(await asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
     const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${to}`);
     const history = await ada.asSession('GET', `/api/v1/licenses/${body.data[0].id}/history`);
@@ -62,6 +61,24 @@ test('an address changes once both have confirmed, in either order, and the old 
     { actor: { kind: 'customer' }, details: { licenses: 3 } },
   ]);
   expect(JSON.stringify(log.body)).not.toContain('@example.com');
+});
+
+test('whoever reads the old address’s email never sees what the new address has, whichever confirms last', async () => {
+  const ada = await sellerOn('free');
+  for (const isOldFirst of [true, false]) {
+    const { slug, to, change } = await customerOf(ada, 1);
+    const own = await ada.createLicense({ customer_email: to });
+    const { fromToken, toToken } = await change();
+    const first = await signInWith(slug, { token: isOldFirst ? fromToken : toToken });
+    const second = await signInWith(slug, { token: isOldFirst ? toToken : fromToken });
+    expect(second.session.email_change).toBe('done');
+    const [old, fresh] = isOldFirst ? [first, second] : [second, first];
+    expect(outcomeOf(await old.asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
+    expect(outcomeOf(await old.asCustomer('GET', `/licenses/${own.id}/key`))).toBe(
+      '401 portal_session_required',
+    );
+    expect((await fresh.asCustomer('GET', '/licenses')).body.data).toHaveLength(2);
+  }
 });
 
 test('the old address alone, the new one alone, and an earlier request change nothing', async () => {

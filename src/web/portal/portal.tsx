@@ -55,7 +55,8 @@ export const Portal = () => {
     ask(portal.$get({ param: { slug } })).then(show, (error: unknown) => setView({ at: 'failed', error }));
   }, []);
 
-  const onSignedOut = (because: string | null = null) => {
+  // Who confirms a change by the old address is signed out, and still reads what has become of it.
+  const onSignedOut = (because: string | null = notice) => {
     setNotice(null);
     setView({ at: 'sign-in', notice: because });
   };
