@@ -26,28 +26,29 @@ const MAX_THINGS = 100;
 const hasPage = ({ provider, apiKey }: Pick<StoreRow, 'provider' | 'apiKey'>): boolean =>
   apiKey !== null && PROVIDERS[provider].api?.storeLink !== undefined;
 
-/** Which of these licenses were bought in a store that has a page for customers. */
-export const findWithStorePage = async (
-  { db, accountId }: CustomerCtx,
-  ids: string[],
-): Promise<Set<string>> => {
+/** Purchases of the customer's own. The store's page is its buyer's, who may have given the license to somebody else since. */
+const isBoughtBy = ({ accountId, customer }: CustomerCtx) =>
+  and(eq(purchaseLicenses.accountId, accountId), eq(sql`lower(${purchases.customerEmail})`, customer.email));
+
+/** Which of these licenses the customer has bought in a store that has a page for customers. */
+export const findWithStorePage = async (ctx: CustomerCtx, ids: string[]): Promise<Set<string>> => {
   const isAmong = sql`${purchaseLicenses.licenseId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
-  const bought = await db
+  const bought = await ctx.db
     .select({ licenseId: purchaseLicenses.licenseId, provider: stores.provider, apiKey: stores.apiKey })
     .from(purchaseLicenses)
     .innerJoin(purchases, eq(purchases.id, purchaseLicenses.purchaseId))
     .innerJoin(stores, eq(stores.id, purchases.storeId))
-    .where(and(eq(purchaseLicenses.accountId, accountId), isAmong));
+    .where(and(isBoughtBy(ctx), isAmong));
   return new Set(bought.filter(hasPage).map(({ licenseId }) => licenseId));
 };
 
-const findPurchase = async ({ db, accountId }: CustomerCtx, licenseId: string) => {
-  const [found] = await db
+const findPurchase = async (ctx: CustomerCtx, licenseId: string) => {
+  const [found] = await ctx.db
     .select({ id: purchases.id, buyerRef: purchases.buyerRef, store: stores })
     .from(purchaseLicenses)
     .innerJoin(purchases, eq(purchases.id, purchaseLicenses.purchaseId))
     .innerJoin(stores, eq(stores.id, purchases.storeId))
-    .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId)))
+    .where(and(isBoughtBy(ctx), eq(purchaseLicenses.licenseId, licenseId)))
     .orderBy(desc(purchases.id))
     .limit(1);
   return found ?? null;
@@ -62,7 +63,7 @@ const findThings = async ({ db }: CustomerCtx, store: StoreRow, purchaseId: stri
   return rows.map(({ thing }) => thing as Thing);
 };
 
-/** Returns the link to the store's page for the purchase of a license. */
+/** Returns the link to the store's page for the customer's purchase of a license. */
 export const openStorePage = async (ctx: CustomerCtx, licenseId: string): Promise<string> => {
   const isTheirs = and(isCustomersLicense(ctx, ctx.customer), eq(licenses.id, licenseId));
   const [license] = await ctx.db.select({ id: licenses.id }).from(licenses).where(isTheirs).limit(1);

@@ -1,8 +1,19 @@
 import { expect, test } from 'vitest';
-import { openShop, paid, SECRET } from '../stores/shop.ts';
-import { outcomeOf } from '../support/client.ts';
+import { openShop, paid, SECRET, type Shop } from '../stores/shop.ts';
+import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { openPortal, signInByApplication } from '../support/portal.ts';
+
+/** A seller whose purchases are of a store that has a page for customers. */
+const soldByWooCommerce = async ({ ada }: Shop) => {
+  const woo = { provider: 'woocommerce', name: 'Woo', secret: SECRET };
+  const api_key = 'https://ck_1:cs_2@shop.example.com/store';
+  const { body: store } = await ada.asSession('POST', '/api/stores', { ...woo, api_key });
+  await accountsD1
+    .prepare('UPDATE purchases SET store_id = ? WHERE account_id = ?')
+    .bind(store.id, ada.accountId)
+    .run();
+};
 
 test('a customer opens the page of the store that sold the license, where it has one', async () => {
   const shop = await openShop();
@@ -17,15 +28,7 @@ test('a customer opens the page of the store that sold the license, where it has
   expect((await asCustomer('GET', path)).body.has_store_page).toBe(false);
   expect(outcomeOf(await asCustomer('POST', `${path}/store-link`, {}))).toBe('404 not_found');
 
-  const woo = { provider: 'woocommerce', name: 'Woo', secret: SECRET };
-  const { body: store } = await ada.asSession('POST', '/api/stores', {
-    ...woo,
-    api_key: 'https://ck_1:cs_2@shop.example.com/store',
-  });
-  await accountsD1
-    .prepare('UPDATE purchases SET store_id = ? WHERE account_id = ?')
-    .bind(store.id, ada.accountId)
-    .run();
+  await soldByWooCommerce(shop);
   expect((await asCustomer('GET', '/licenses')).body.data).toMatchObject([{ has_store_page: true }]);
   const link = await asCustomer('POST', `${path}/store-link`, {});
   expect(link.body).toEqual({ url: 'https://shop.example.com/store/my-account/' });
@@ -36,4 +39,22 @@ test('a customer opens the page of the store that sold the license, where it has
   expect(outcomeOf(await eve.asCustomer('POST', `/licenses/${other.id}/store-link`, {}))).toBe(
     '404 not_found',
   );
+});
+
+test('the page of a store is open to whoever bought the license, and not to whom it belongs by now', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { email: 'Grace@Example.com', quantity: 2 }));
+  await soldByWooCommerce(shop);
+  const { ada } = shop;
+  const [given, kept] = await shop.licenses();
+  await ada.asSession('PATCH', `/api/v1/licenses/${given.id}`, { customer_email: 'bob@example.com' });
+  const slug = await openPortal(ada);
+  const as = async (customer_email: string, { id }: Json) => {
+    const { asCustomer } = await signInByApplication(ada, slug, { customer_email });
+    const { body } = await asCustomer('GET', `/licenses/${id}`);
+    return [body.has_store_page, outcomeOf(await asCustomer('POST', `/licenses/${id}/store-link`, {}))];
+  };
+  expect(await as('bob@example.com', given)).toEqual([false, '404 not_found']);
+  expect(await as('grace@example.com', kept)).toEqual([true, '200 ok']);
 });
