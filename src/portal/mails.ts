@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import { users } from '../db/schema.ts';
-import type { Letter } from '../mail/letter.ts';
+import { deliver, hasMail } from '../mail/deliver.ts';
+import type { Letter, Sender } from '../mail/letter.ts';
 import { sendMail } from '../mail/send.ts';
 import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
@@ -10,8 +11,8 @@ import { portalMailLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { type PortalCtx, portalDisabled } from './sessions.ts';
 
-// The emails of the portal. They come from the seller, and an address gets three an hour of all portals together: whoever asks
-// for more has the others.
+// The emails of the portal. They come from the seller. What anybody can ask for has bounds apart from what only a customer who is
+// signed in can: nobody else uses those up, and whoever reaches one is told.
 
 const IGNORE = 'If it wasn’t you, ignore this email: nothing changes.';
 
@@ -43,8 +44,8 @@ export const keysMail = (
   keys: MailedKey[],
   more: number,
   url: string,
-): MailContent<'way_in'> => ({
-  kind: 'way_in',
+): MailContent<'request'> => ({
+  kind: 'request',
   subject: `Your license keys from ${name}`,
   paragraphs: [
     keys.length === 1 ? 'Here is your license key.' : 'Here are your license keys.',
@@ -59,8 +60,8 @@ export const changeMail = (
   name: string,
   { email, newEmail }: { email: string; newEmail: string },
   url: string,
-): MailContent<'way_in'> => ({
-  kind: 'way_in',
+): MailContent<'request'> => ({
+  kind: 'request',
   subject: `Confirm your new email address for ${name}`,
   paragraphs: [
     `Somebody who is signed in asked to move the licenses from ${name} from ${email} to ${newEmail}. If it was you, confirm it. The other address gets a link, too, and the licenses move once both have confirmed.`,
@@ -90,29 +91,46 @@ export const assertMails = async (ctx: PortalCtx): Promise<void> => {
   if ((await provedAddress(ctx)) === null) throw portalDisabled('The Seller Can’t Send Emails Yet');
 };
 
+/** Sends as the seller, if they may. It runs after the response, and never fails. */
+const sendAs = async (ctx: PortalCtx, send: (sender: Sender) => Promise<unknown>): Promise<void> => {
+  try {
+    const replyTo = await provedAddress(ctx);
+    if (replyTo !== null && hasMail(ctx.env)) await send({ name: nameOf(ctx), replyTo });
+  } catch (error) {
+    if (!(error instanceof AppError)) logError('mail_not_sent', error);
+  }
+};
+
 /**
- * Sends an email to a customer, unless the address has had three within the hour. It runs after the response, which so tells
- * nothing, and never fails. `prepare` stores what the email's link or code needs.
+ * Sends what anybody can ask for, unless the address has had three within the hour: whoever asks for more has the others.
+ * `prepare` stores what the email's link or code needs.
  */
-export const mailCustomer = async (
+export const mailWayIn = (
   ctx: PortalCtx,
   to: string,
   content: MailContent<'way_in'>,
-  prepare?: () => Promise<unknown>,
-): Promise<void> => {
-  try {
-    const replyTo = await provedAddress(ctx);
-    if (replyTo === null) return;
+  prepare: () => Promise<unknown>,
+): Promise<void> =>
+  sendAs(ctx, async (sender) => {
     await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalMailLimits(to));
     const letter: Letter<'way_in'> = {
       to,
       content,
       accountId: ctx.accountId,
       isUnverified: false,
-      sender: { name: nameOf(ctx), replyTo },
+      sender,
     };
     await sendMail(ctx.env, letter, prepare);
-  } catch (error) {
-    if (!(error instanceof AppError)) logError('mail_not_sent', error);
-  }
-};
+  });
+
+/** Sends what a customer who is signed in has asked for. The answer has counted it, and no other bound drops it. */
+export const mailCustomer = (
+  ctx: PortalCtx,
+  to: string,
+  content: MailContent<'request'>,
+  prepare?: () => Promise<unknown>,
+): Promise<void> =>
+  sendAs(ctx, async (sender) => {
+    await prepare?.();
+    await deliver(ctx.env, to, content, sender);
+  });

@@ -20,7 +20,7 @@ import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
 import { portalCodeLimits, portalSignInLimits } from '../users/limits.ts';
 import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
-import { codeMail, mailCustomer, nameOf, signInMail } from './mails.ts';
+import { codeMail, mailWayIn, nameOf, signInMail } from './mails.ts';
 import { portalLink } from './schemas.ts';
 import { deleteExpiredSessions, endOldestSessions, newSession, type PortalCtx } from './sessions.ts';
 import {
@@ -79,7 +79,7 @@ const sendLink = async (ctx: PortalCtx, email: string, origin: string) => {
   const { db, portal } = ctx;
   const { token, row } = newLink(ctx, 'sign_in', { email });
   const url = portalLink(origin, portal.slug ?? '', token);
-  await mailCustomer(ctx, email, signInMail(nameOf(ctx), url), () =>
+  await mailWayIn(ctx, email, signInMail(nameOf(ctx), url), () =>
     db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
   );
 };
@@ -90,7 +90,7 @@ const sendCode = async (ctx: PortalCtx, { id, customerEmail }: LicenseRow) => {
   const email = lowerAscii(customerEmail);
   const { code, row } = newCode(ctx, id, email);
   const isEarlier = and(isTokenOf(ctx, email, 'code'), eq(portalTokens.licenseId, id));
-  await mailCustomer(ctx, customerEmail, codeMail(nameOf(ctx), code), () =>
+  await mailWayIn(ctx, customerEmail, codeMail(nameOf(ctx), code), () =>
     db.batch([db.delete(portalTokens).where(isEarlier), insertToken(db, row), deleteExpiredTokens(db)]),
   );
 };

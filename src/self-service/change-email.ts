@@ -44,7 +44,7 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
     .where(isCustomersLicense(ctx, customer))
     .limit(1);
   if (!license || email === ERASED_EMAIL) throw new AppError('license_not_found');
-  await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalAddressLimits(accountId, email));
+  await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalAddressLimits(accountId, email, newEmail));
   const change = { id: newId('pch'), newEmail, licenseId, fromConfirmedAt: null, toConfirmedAt: null };
   const expiresAt = Date.now() + CHANGE_MS;
   const fields = { ...change, expiresAt };

@@ -13,7 +13,7 @@ import { gateOf } from '../shared/objects/address.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { permissionsFor, type ProductPermission } from '../shared/rules/portal.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
-import { portalChangeLimits } from '../users/limits.ts';
+import { portalChangeLimits, portalKeysLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { type KnownProduct, toCustomersLicense, toMachine } from './schemas.ts';
 import { findWithStorePage } from './store-link.ts';
@@ -132,6 +132,10 @@ export const resendKeys = async (ctx: CustomerCtx, origin: string) => {
     licenseKey,
   }));
   if (keys.length === 0 || ctx.customer.email === ERASED_EMAIL) throw new AppError('license_not_found');
+  await consumeAttempts(
+    { firstDb: firstDatabase(ctx.env) },
+    portalKeysLimits(ctx.accountId, ctx.customer.email),
+  );
   await audit(ctx, 'customer.send_keys', ctx.customer.licenseId);
   const content = keysMail(
     nameOf(ctx),

@@ -178,9 +178,20 @@ export const portalChangeLimits = (change: 'rotate' | 'file' | 'release', licens
   },
 ];
 
-/** The changes of address that a customer asks for. Each mails two addresses. */
-export const portalAddressLimits = (accountId: string, email: string): Limit[] => [
-  hourly('portal-change-email', `${accountId} ${email}`, 3),
+/** Emails that customers who are signed in ask for, apart from those of strangers. */
+const customersMails = (name: string, subject: string): Limit[] => [
+  hourly(name, subject, 3),
+  emailsADay(`${name}-day`, subject, 10),
+];
+
+/** The emails with their keys that a customer asks for. */
+export const portalKeysLimits = (accountId: string, email: string): Limit[] =>
+  customersMails('portal-keys', `${accountId} ${email}`);
+
+/** The changes of address that a customer asks for. Each mails two addresses, and the new one may be anybody's. */
+export const portalAddressLimits = (accountId: string, email: string, newEmail: string): Limit[] => [
+  ...customersMails('portal-change-email', `${accountId} ${email}`),
+  ...customersMails('portal-change-to', newEmail),
 ];
 
 /** Each asks the seller's store, which allows so many calls for all of its customers. */

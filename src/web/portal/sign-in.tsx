@@ -17,7 +17,8 @@ const ByEmail = ({ onOther }: DoorProps) => {
       <Card title="Look into your inbox">
         <p className="text-muted">
           If there is a license for <strong className="font-medium text-ink">{sentTo}</strong>, an email with
-          a link is on its way. The link works for 30 minutes. An address gets at most three emails an hour.
+          a link is on its way. The link works for 30 minutes. An address gets at most three of these emails
+          an hour.
         </p>
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => setSentTo(null)}>Use another address</Button>

@@ -1,0 +1,53 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import { outcomeOf } from '../support/client.ts';
+import { keepMails, mailsTo } from '../support/mails.ts';
+import { freshEmail, sellerWithCustomer, signInByApplication, visit } from '../support/portal.ts';
+
+beforeAll(keepMails);
+
+const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subject);
+
+/** A customer who is signed in, and whose address gets no more emails of those that strangers can ask for. */
+const openFlooded = async () => {
+  const { ada, slug, email } = await sellerWithCustomer();
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
+  for (let i = 1; i <= 4; i++) {
+    await visit(slug, 'POST', '/sign-in', { email });
+    await vi.waitUntil(() => mailsTo(email).length === Math.min(i, 3));
+  }
+  return { email, asCustomer };
+};
+
+test('a customer’s keys are sent, however many sign-ins a stranger has asked for', async () => {
+  const { email, asCustomer } = await openFlooded();
+  const resend = async () => outcomeOf(await asCustomer('POST', '/resend-keys', {}));
+  for (let i = 0; i < 3; i++) expect(await resend()).toBe('202 ok');
+  await vi.waitUntil(() => mailsTo(email).length >= 6);
+  expect(subjectsTo(email).slice(3)).toEqual(Array(3).fill('Your license keys from Orrery'));
+  expect(await resend()).toBe('429 rate_limit_exceeded');
+});
+
+test('both links of a change of address are sent, however many sign-ins a stranger has asked for', async () => {
+  const { email, asCustomer } = await openFlooded();
+  const to = freshEmail('new');
+  expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('202 ok');
+  const subject = 'Confirm your new email address for Orrery';
+  await vi.waitUntil(() => mailsTo(to).length === 1);
+  expect([subjectsTo(email).slice(3), subjectsTo(to)]).toEqual([[subject], [subject]]);
+});
+
+test('an address gets three links of changes an hour, whoever names it as their new one', async () => {
+  const to = freshEmail('victim');
+  const change = async () => {
+    const { ada, slug, email } = await sellerWithCustomer();
+    const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
+    return { email, outcome: outcomeOf(await asCustomer('POST', '/change-email', { email: to })) };
+  };
+  for (let i = 1; i <= 3; i++) {
+    expect((await change()).outcome).toBe('202 ok');
+    await vi.waitUntil(() => mailsTo(to).length === i);
+  }
+  const { email, outcome } = await change();
+  expect(outcome).toBe('429 rate_limit_exceeded');
+  expect(mailsTo(email)).toEqual([]);
+});
