@@ -11,7 +11,6 @@ import {
   purchases,
 } from '../db/schema.ts';
 import { deliver, hasMail } from '../mail/deliver.ts';
-import { AppError } from '../shared/app-error.ts';
 import { ownLimits } from '../shared/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
@@ -19,7 +18,7 @@ import { effectivePlan } from '../shared/rules/plans.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
 import { buyerMailLimits } from '../users/limits.ts';
-import { consumeAttempts } from '../users/throttle.ts';
+import { consumeAttempts, retryTimeOf } from '../users/throttle.ts';
 import { getUser } from '../users/user.ts';
 import { buyerMail, readSeller } from './buyer-mail.ts';
 
@@ -122,12 +121,10 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   try {
     await consumeAttempts({ firstDb: firstDatabase(env) }, [buyerMailLimits(row.accountId, plan)]);
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'rate_limit_exceeded') throw error;
-    await postponeAll(env, row.accountId, Math.ceil((Date.now() + 1) / DAY_MS) * DAY_MS, 'limit_of_the_day');
-    await save(env, row, {
-      dueAt: Math.ceil((Date.now() + 1) / DAY_MS) * DAY_MS,
-      problem: 'limit_of_the_day',
-    });
+    const dueAt = retryTimeOf(error);
+    if (dueAt === null) throw error;
+    await postponeAll(env, row.accountId, dueAt, 'limit_of_the_day');
+    await save(env, row, { dueAt, problem: 'limit_of_the_day' });
     return false;
   }
   const keys = active.map(({ product, licenseKey }) => ({ product: product ?? '', licenseKey }));
@@ -152,7 +149,8 @@ export const sendDueMails = async (env: Env, accountId: string): Promise<boolean
     .select()
     .from(purchaseMails)
     .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, nowMs)))
-    .orderBy(asc(purchaseMails.dueAt))
+    // Those that wait for the same time go in the order in which they came.
+    .orderBy(asc(purchaseMails.dueAt), sql`rowid`)
     .limit(MAX_MAILS);
   if (rows.length === 0) return false;
   if (!hasMail(env)) {

@@ -30,6 +30,12 @@ const refuseUntil = (expiresAt: number, nowMs: number) => {
   return new AppError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } });
 };
 
+/** When an attempt that was refused may be made again, or null if it has failed for another reason. */
+export const retryTimeOf = (error: unknown): number | null => {
+  if (!(error instanceof AppError) || error.code !== 'rate_limit_exceeded') return null;
+  return Date.now() + Number(error.options.headers?.['Retry-After'] ?? 1) * 1_000;
+};
+
 const refuseBlocked = (buckets: string[], nowMs: number) => {
   const latest = Math.max(...buckets.map((bucket) => blockedUntil.get(bucket) ?? 0));
   if (latest > nowMs) throw refuseUntil(latest, nowMs);

@@ -143,16 +143,25 @@ test('a key that is sent again goes to the address that its license has by now',
   for (const { license_key } of [first, second]) expect(mailsTo(right)[0]?.text).toContain(license_key);
 });
 
-test('what is over the bound of a day waits for the next, and says so', async () => {
+test('what is over the bound of a day is sent as soon as the day is over, and says so until then', async () => {
+  useFakeClock();
   keepMails();
   const { shop, work } = await openVerified();
   await setPlan(shop.ada.accountId, 'free');
   for (let i = 1; i <= 52; i++) await shop.notify(paid(`o${i}`));
   for (let i = 0; i < 12; i++) await work();
-  const all = await Promise.all(Array.from({ length: 52 }, (_, i) => mailOf(shop, `o${i + 1}`)));
-  const states = all.flat().map(({ status, problem }) => `${status} ${problem}`);
-  expect(states.filter((state) => state === 'sent null')).toHaveLength(50);
-  expect(states.filter((state) => state === 'waiting limit_of_the_day')).toHaveLength(2);
+  const counts = async () => {
+    const mails = await Promise.all([1, 52].map((i) => mailOf(shop, `o${i}`)));
+    return [mails.flat().map(({ problem }) => problem), mailsTo('grace@example.com').length];
+  };
+  expect(await counts()).toEqual([[null, 'limit_of_the_day'], 50]);
+  // The day begins with its first email, wherever midnight is.
+  vi.setSystemTime('2027-03-11T11:59:00Z');
+  await work();
+  expect(await counts()).toEqual([[null, 'limit_of_the_day'], 50]);
+  vi.setSystemTime('2027-03-11T12:01:00Z');
+  await work();
+  expect(await counts()).toEqual([[null, null], 52]);
 });
 
 test('a key that was not mailed because of a dispute is mailed once the dispute is won', async () => {

@@ -15,7 +15,7 @@ const MAIL_PROBLEMS: Record<string, string> = {
   account_not_verified: 'Waits until your own email address is verified',
   nothing_to_send: 'None of its licenses is good anymore',
   not_delivered: 'Couldn’t be sent, and is tried again',
-  limit_of_the_day: 'Waits for tomorrow, because as many emails were sent today as the plan allows',
+  limit_of_the_day: 'Waits until 24 hours after the first of today’s emails, because the plan allows no more',
 };
 
 /** Says why a purchase has no license, or not all of them. */
