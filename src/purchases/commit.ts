@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonValues } from '../db/json-rows.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import { selectRow } from '../db/select-row.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { writeMail } from './due-mail.ts';
 import { eventsOf } from './events.ts';
 import { updateHeld } from './held-license.ts';
 import { inJson, type StoredFact, type Surroundings } from './load.ts';
@@ -189,29 +190,6 @@ const insertHeld = ({ db, accountId }: Ctx, purchaseId: string, made: NewLicense
     returnsTo: null,
   });
   return [db.insert(purchaseLicenses).select(sql`${row} FROM json_each(${JSON.stringify(rows)})`)];
-};
-
-/** The mail with the keys, once a purchase. It waits for an address, or that a license is good again, which the store tells later. */
-const writeMail = (
-  { db, accountId }: Ctx,
-  { row, decision, hasMail, nowMs }: ToCommit,
-  made: NewLicense[],
-): Statement[] => {
-  const isWaiting = inArray(purchaseMails.problem, ['no_address', 'nothing_to_send']);
-  const waiting = and(eq(purchaseMails.purchaseId, row.id), isWaiting);
-  const isGood = decision.slots.some(({ wanted }) => wanted.status === 'active');
-  if (hasMail)
-    return decision.email === null || !isGood
-      ? []
-      : [db.update(purchaseMails).set({ dueAt: nowMs, problem: null }).where(waiting)];
-  if (row.isErased || !made.some(({ slot }) => slot.offer.mail)) return [];
-  const due = decision.email === null ? { dueAt: null, problem: 'no_address' } : { dueAt: nowMs };
-  return [
-    db
-      .insert(purchaseMails)
-      .values({ accountId, purchaseId: row.id, number: 0, createdAt: nowMs, ...due })
-      .onConflictDoNothing(),
-  ];
 };
 
 export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settled> => {

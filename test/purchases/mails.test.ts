@@ -175,3 +175,27 @@ test('a key that was not mailed because of a dispute is mailed once the dispute 
   await work();
   expect(mailsTo('grace@example.com')).toHaveLength(1);
 });
+
+test('a key that could not be mailed, nor sent again, is mailed once when the dispute is won', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1'));
+  await shop.notify({ type: 'disputed', order: '1' });
+  await work();
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  for (let i = 0; i < 2; i++) {
+    expect(outcomeOf(await shop.ada.asSession('POST', `/api/purchases/${id}/resend-mail`))).toBe('202 ok');
+    await work();
+  }
+  expect(mailsTo('grace@example.com')).toEqual([]);
+  await shop.notify({ type: 'dispute_won', order: '1' });
+  for (let i = 0; i < 3; i++) await work();
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
+  const repeated = { status: 'not_sent', problem: 'same_as_earlier' };
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'sent', problem: null }, repeated, repeated]);
+  // Whatever the store says later, they stay unsent.
+  await shop.notify({ type: 'disputed', order: '1' });
+  await shop.notify({ type: 'dispute_won', order: '1' });
+  await work();
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
+});
