@@ -8,7 +8,7 @@ import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { openApi, StoreApiError } from './api-access.ts';
 import { beginningOf, ofConnected } from './connected.ts';
-import type { ApiAccess, StoreApi } from './provider/provider.ts';
+import type { ApiAccess, RecentPage, StoreApi } from './provider/provider.ts';
 import { PROVIDERS } from './provider/providers.ts';
 import { unsealFor } from './secrets.ts';
 import { storeCtx } from './store-ctx.ts';
@@ -33,11 +33,15 @@ const claim = async (env: Env, store: StoreRow, nowMs: number): Promise<boolean>
   return claimed.length > 0;
 };
 
-/** What has to be asked further is asked as for a notification, and again until it is answered. */
-const keepAsks = async (env: Env, store: StoreRow, asks: string[]): Promise<void> => {
+/**
+ * What has to be asked further is asked as for a notification, and again until it is answered. What is listed again may be asked
+ * for something new, such as a second refund, unless the page has what is older, and so lists the same for weeks.
+ */
+const keepAsks = async (env: Env, store: StoreRow, { asks = [], reachesBack }: RecentPage): Promise<void> => {
   if (asks.length === 0) return;
   const nowMs = Date.now();
-  await storeCtx(env, store)
+  const toAsk = { asks, receivedAt: nowMs, readAt: nowMs, tries: 0, problem: null };
+  const insert = storeCtx(env, store)
     .db.insert(storeMessages)
     .values({
       id: newId('msg'),
@@ -45,11 +49,10 @@ const keepAsks = async (env: Env, store: StoreRow, asks: string[]): Promise<void
       storeId: store.id,
       hash: sha256(asks.toSorted().join('\n')),
       type: 'check',
-      asks,
-      receivedAt: nowMs,
-      readAt: nowMs,
-    })
-    .onConflictDoNothing();
+      ...toAsk,
+    });
+  if (reachesBack) await insert.onConflictDoNothing();
+  else await insert.onConflictDoUpdate({ target: [storeMessages.storeId, storeMessages.hash], set: toAsk });
 };
 
 /** Lets the provider send its notifications here, where it can only be told that by its API. */
@@ -72,7 +75,7 @@ const takePage = async (env: Env, store: StoreRow, api: StoreApi, access: ApiAcc
     await save(env, store, { checkAt: nowMs, checkUntil });
     return;
   }
-  await keepAsks(env, store, page.asks ?? []);
+  await keepAsks(env, store, page);
   const isDone = page.next === null;
   await save(env, store, {
     checkCursor: page.next,

@@ -61,7 +61,7 @@ export interface ApiAccess {
 /** A page of what has happened at the store. */
 export interface RecentPage {
   facts: StoreFact[];
-  /** As in a reading. */
+  /** As in a reading. They are asked each time that they are listed, and only once if the page reaches back. */
   asks?: string[];
   /** Whether it also has what is older, for what has become of it. */
   reachesBack?: true;
