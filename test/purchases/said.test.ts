@@ -44,6 +44,20 @@ test('a purchase in test mode makes a license only for a store that accepts test
   expect(await shop.licenses()).toHaveLength(2);
 });
 
+test('a license of a test purchase follows its refund, also once the store accepts no tests', async () => {
+  const shop = await openStripe({ accept_test: true });
+  const test = { livemode: false };
+  await shop.offer('plink_1', { grant: 'perpetual' });
+  await shop.send('checkout.session.completed', session(1, { payment_link: 'plink_1', ...test }), test);
+  expect(await shop.licenses()).toMatchObject([{ status: 'active' }]);
+  await shop.ada.asSession('PATCH', `/api/stores/${shop.storeId}`, { accept_test: false });
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  expect((await shop.ada.asSession('POST', `/api/purchases/${id}/retry`)).body.status).toBe('fulfilled');
+  await shop.send('charge.refunded', { ...charge('1', 4_900, { amount: 4_900 }), ...test }, test);
+  expect(await shop.purchases()).toMatchObject([{ status: 'refunded', reason: null }]);
+  expect(await shop.licenses()).toMatchObject([{ status: 'revoked' }]);
+});
+
 test('a purchase is found by every id of the store’s, and a lost dispute is a refund', async () => {
   const shop = await openStripe();
   await shop.offer('price_pro', { grant: 'subscription' });
