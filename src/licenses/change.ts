@@ -14,6 +14,7 @@ import { addDays, isoDate, laterDate } from '../shared/rules/dates.ts';
 import { generateLicenseKey } from '../shared/rules/license-key.ts';
 import { canChangeExpiry, nextStatus, type Transition } from '../shared/rules/licenses.ts';
 import type { LabelOptions } from './create.ts';
+import { disownStatus } from './disown-status.ts';
 import { findLicense } from './find.ts';
 import { changeEvent, type ChangedColumns, recordChange } from './history.ts';
 import { requireTodayOrLater } from './last-day.ts';
@@ -86,6 +87,7 @@ const tryChange = (
         auditAsRead(ctx, found, action, id, details),
         recordChange(ctx, fields, updatedAt, isLicense, reason),
         update,
+        ...(fields.status === undefined ? [] : [disownStatus(ctx, [id])]),
       ],
       [{ kind: 'license', ref: id }, ...erases(license), ...(event ? [eventChange(event)] : [])],
       {

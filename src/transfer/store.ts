@@ -7,6 +7,7 @@ import { accounts, licenseChanges, licenses, type LicenseValues, products } from
 import { selectRow } from '../db/select-row.ts';
 import { type FeedChange, eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { disownStatus } from '../licenses/disown-status.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';
 import type { AuditDetails } from '../shared/rules/audit.ts';
@@ -189,11 +190,20 @@ export const commitPlan = async (
     ...(hasEvents ? created.map((row) => eventChange(licenseEvent('license.created', nowMs, row))) : []),
   ];
   if (!first) return false;
+  const restated = updated.filter(({ before, after }) => before.status !== after.status);
   const facts = { exist: productsExist(ctx, plan.products), importId: entry.id, nowMs };
   const [statement, ...others] = [
     ...putProducts(ctx, put),
     ...insertLicenses(ctx, created, facts),
     ...updateLicenses(ctx, updated, facts),
+    ...(restated.length > 0
+      ? [
+          disownStatus(
+            ctx,
+            restated.map(({ after }) => after.id),
+          ),
+        ]
+      : []),
     ...(entry.details ? [auditWork(ctx, entry.id, 'license.import', entry.details)] : []),
   ];
   if (!statement) return false;

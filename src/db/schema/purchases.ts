@@ -121,7 +121,7 @@ export const purchaseLicenses = sqliteTable(
     wanted: text({ mode: 'json' }).$type<WantedLicense>().notNull(),
     /** The offer by which it was made, or changed last. */
     offer: text({ mode: 'json' }).$type<SoldOffer>().notNull(),
-    /** The status that the purchase has set, and the one before, to which it leads back. Null if it has set none. */
+    /** The status that the purchase has set, and the one before, to which it leads back. Null if none is its own. */
     setStatus: text('set_status', { enum: STORED_LICENSE_STATUSES }),
     returnsTo: text('returns_to', { enum: STORED_LICENSE_STATUSES }),
   },

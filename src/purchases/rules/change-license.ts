@@ -31,7 +31,7 @@ export interface HeldChange {
 
 const SEVERITY = { active: 0, suspended: 1, revoked: 2 } as const;
 
-/** The status that the purchase last set is its own, unless somebody has set another since. */
+/** The status that the purchase last set is its own, unless somebody has set one since, which clears `setStatus`. */
 const statusChange = (
   { setStatus, returnsTo, wanted: before }: Held,
   now: StoredLicenseStatus,
