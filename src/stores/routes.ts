@@ -115,13 +115,14 @@ const stores = new Hono<AppEnv>()
       id: 'patchStore',
       tag: 'Stores',
       summary: 'Update a store',
-      description: 'A replaced secret is accepted for 24 more hours.',
+      description:
+        'A replaced secret is accepted for 24 more hours. At most five secrets are accepted at a time: a change beyond them is refused, and `details` says when the next one is possible.',
       access: 'account',
       wantsProof: changesSecret,
       isRepeatable: true,
       body: patchStoreInput,
       answers: [{ status: 200, description: 'The updated store.', schema: storeBody }],
-      errors: ['not_found'],
+      errors: ['not_found', 'limit_reached'],
     }),
     async (c) => {
       const patch = () => patchStore(c.var.ctx, c.req.param('id'), c.req.valid('json'));

@@ -14,7 +14,7 @@ import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { newId } from '../shared/text/ids.ts';
 import { PROVIDERS } from './provider/providers.ts';
 import type { createStoreInput, patchStoreInput } from './schemas.ts';
-import { newToken, sealFor, unsealFor, withEarlier } from './secrets.ts';
+import { newToken, replaceSecret, sealFor, unsealFor } from './secrets.ts';
 
 const isStore = ({ accountId }: Ctx, id: string) => and(eq(stores.accountId, accountId), eq(stores.id, id));
 
@@ -119,14 +119,6 @@ export const revealStore = async (ctx: Ctx, id: string): Promise<MadeStore> => {
   return { store, token: isMade ? await unsealFor(ctx.env, store, 'secret', store.secret ?? '') : null };
 };
 
-const secretFields = async (ctx: Ctx, store: StoreRow, secret: string | null, nowMs: number) =>
-  secret === null
-    ? {}
-    : {
-        secret: await sealFor(ctx, store.id, 'secret', secret),
-        earlierSecrets: withEarlier(store, nowMs),
-      };
-
 const apiKeyFields = async (ctx: Ctx, store: StoreRow, apiKey: string | null | undefined, nowMs: number) => {
   if (apiKey === undefined) return {};
   checkApiKey(store.provider, apiKey);
@@ -151,7 +143,7 @@ export const patchStore = async (
     const secret = isMade ? token : (input.secret ?? null);
     const fields = {
       ...omitUndefined({ name: input.name, acceptTest: input.accept_test }),
-      ...(await secretFields(ctx, store, secret, nowMs)),
+      ...(secret !== null && (await replaceSecret(ctx, store, secret, nowMs))),
       ...(await apiKeyFields(ctx, store, input.api_key, nowMs)),
       updatedAt: nowMs,
     };

@@ -27,6 +27,7 @@ import {
   MAX_MAILS,
   MAX_OFFERS,
   MAX_QUANTITY,
+  MAX_STORE_SECRETS,
   MAX_STORES,
 } from '../../src/shared/rules/stores.ts';
 import { MAX_PRODUCTS } from '../../src/shared/rules/terms.ts';
@@ -130,6 +131,7 @@ const LIMITS = [
   '1 MiB',
   '50 a second, 100 at once',
   count(MAX_SECRETS),
+  count(MAX_STORE_SECRETS),
   `${perPlan(PLAN_NAMES.map((name) => MAX_LISTENERS[name]))} at a time`,
   within(MAX_REPLAYED_PER_DAY, DAY_MS),
   within(CHECKOUT_PACE.checkouts, CHECKOUT_PACE.windowMs),

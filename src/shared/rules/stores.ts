@@ -48,6 +48,8 @@ export const BUYER_MAILS_PER_DAY: Record<AccountPlan, number> = {
   own: 20_000,
 };
 
+/** Secrets of a store that are accepted at a time: beyond it, none is replaced. */
+export const MAX_STORE_SECRETS = 5;
 /** For how long a replaced secret is accepted. */
 export const SECRET_OVERLAP_HOURS = 24;
 /** For how long the bodies of messages are kept. */

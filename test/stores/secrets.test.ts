@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { outcomeOf } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { notify, openShop, paid, SECRET } from './shop.ts';
+
+const secretNo = (n: number) => `whsec_${btoa(`another secret of the shop, number ${n}`)}`;
+
+const openWith = async () => {
+  const shop = await openShop();
+  return {
+    ...shop,
+    setSecret: async (secret: string) =>
+      outcomeOf(await shop.ada.asSession('PATCH', `/api/stores/${shop.storeId}`, { secret })),
+    send: async (order: string, secret: string) => outcomeOf(await notify(shop.storeId, paid(order), secret)),
+  };
+};
+
+test('a store’s secret is accepted for 24 hours after its replacement, and a fifth replacement is refused', async () => {
+  const { ada, storeId, setSecret, send } = await openWith();
+  for (const n of [1, 2, 3, 4]) expect(await setSecret(secretNo(n))).toBe('200 ok');
+  const refused = await ada.asSession('PATCH', `/api/stores/${storeId}`, { secret: secretNo(5) });
+  expect(outcomeOf(refused)).toBe('403 limit_reached');
+  expect(refused.body.error.details).toMatchObject([{ path: 'secret' }]);
+  expect(await send('1', SECRET)).toBe('200 ok');
+  expect(await send('2', secretNo(4))).toBe('200 ok');
+  await accountsD1
+    .prepare("UPDATE stores SET earlier_secrets = json_set(earlier_secrets, '$[3].untilMs', 1) WHERE id = ?")
+    .bind(storeId)
+    .run();
+  expect(await send('3', SECRET)).toBe('401 invalid_signature');
+  expect(await setSecret(secretNo(5))).toBe('200 ok');
+  expect(await send('4', secretNo(1))).toBe('200 ok');
+});
+
+test('a store’s present secret, and one that is still accepted, can be given again', async () => {
+  const { setSecret, send } = await openWith();
+  for (let times = 0; times < 6; times++) expect(await setSecret(SECRET)).toBe('200 ok');
+  for (let times = 0; times < 4; times++) {
+    expect(await setSecret(secretNo(1))).toBe('200 ok');
+    expect(await setSecret(SECRET)).toBe('200 ok');
+  }
+  expect(await send('1', secretNo(1))).toBe('200 ok');
+  expect(await send('2', SECRET)).toBe('200 ok');
+});
