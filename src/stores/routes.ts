@@ -40,10 +40,19 @@ const originOf = (c: Context<AppEnv>) => settingsOf(c.env).publicOrigin ?? new U
 const shown = (c: Context<AppEnv>, { store, token }: { store: StoreRow; token: string | null }) =>
   toStore(store, [originOf(c), 'hooks', store.id, ...(token === null ? [] : [token])].join('/'));
 
-/** A store with another API key is asked at once, which also lets the provider notify it. */
-const madeOnce = async (c: Context<AppEnv>, make: () => Promise<MadeStore>): Promise<MadeStore> => {
+/**
+ * A store with another API key is asked at once, which also lets the provider notify it. A repeat shows the token again only if
+ * the call has made one.
+ */
+const madeOnce = async (
+  c: Context<AppEnv>,
+  make: () => Promise<MadeStore>,
+  { makesToken }: { makesToken: boolean },
+): Promise<MadeStore> => {
   const { ctx } = c.var;
-  const made = await once(ctx, make, (id) => revealStore(ctx, id));
+  const find = async (id: string) =>
+    makesToken ? revealStore(ctx, id) : { store: await findStore(ctx, id), token: null };
+  const made = await once(ctx, make, find);
   const { checkAt } = made.store;
   if (checkAt !== null && checkAt <= Date.now()) c.executionCtx.waitUntil(hintWork(ctx.env, ctx.accountId));
   return made;
@@ -92,7 +101,10 @@ const stores = new Hono<AppEnv>()
       answers: [{ status: 201, description: 'The store.', schema: storeBody }],
       errors: ['limit_reached'],
     }),
-    async (c) => c.json(shown(c, await madeOnce(c, () => createStore(c.var.ctx, c.req.valid('json')))), 201),
+    async (c) => {
+      const create = () => createStore(c.var.ctx, c.req.valid('json'));
+      return c.json(shown(c, await madeOnce(c, create, { makesToken: true })), 201);
+    },
   )
   .get(
     '/:id',
@@ -125,8 +137,9 @@ const stores = new Hono<AppEnv>()
       errors: ['not_found', 'limit_reached'],
     }),
     async (c) => {
-      const patch = () => patchStore(c.var.ctx, c.req.param('id'), c.req.valid('json'));
-      return c.json(shown(c, await madeOnce(c, patch)), 200);
+      const input = c.req.valid('json');
+      const patch = () => patchStore(c.var.ctx, c.req.param('id'), input);
+      return c.json(shown(c, await madeOnce(c, patch, { makesToken: input.rotate_secret === true })), 200);
     },
   )
   .delete(

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { notify, openShop, paid, SECRET } from './shop.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 const secretNo = (n: number) => `whsec_${btoa(`another secret of the shop, number ${n}`)}`;
 
@@ -41,4 +43,30 @@ test('a store’s present secret, and one that is still accepted, can be given a
   }
   expect(await send('1', secretNo(1))).toBe('200 ok');
   expect(await send('2', SECRET)).toBe('200 ok');
+});
+
+test('the token of a store is shown where it was made, also to a repeat, and nowhere else', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+    Response.json({ success: true, sales: [], resource_subscriptions: [] }),
+  );
+  const { ada } = await openShop();
+  const twice = async (key: string, method: string, path: string, body: object) => {
+    const send = () => ada.asSession(method, path, body, { 'idempotency-key': key });
+    const answers = [await send(), await send()];
+    return answers.map((answer) => answer.body as { id: string; webhook_url: string });
+  };
+  const created = await twice('create', 'POST', '/api/stores', {
+    provider: 'gumroad',
+    name: 'Shop',
+    api_key: 'key',
+  });
+  const path = `/api/stores/${created[0]!.id}`;
+  const tokensOf = (answers: { webhook_url: string }[]) =>
+    answers.map(({ webhook_url: url }) => new URL(url).pathname.split('/')[3] ?? null);
+  const made = tokensOf(created);
+  expect(made).toEqual([expect.any(String), made[0]]);
+  expect(tokensOf(await twice('name', 'PATCH', path, { name: 'Another name' }))).toEqual([null, null]);
+  const rotated = tokensOf(await twice('rotate', 'PATCH', path, { rotate_secret: true }));
+  expect(rotated).toEqual([expect.any(String), rotated[0]]);
+  expect(rotated[0]).not.toBe(made[0]);
 });
