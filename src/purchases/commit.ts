@@ -111,7 +111,12 @@ const merge = ({ db }: Ctx, { row, others, held }: ToCommit): Statement[] => {
   ];
 };
 
-const writeFacts = ({ db, accountId }: Ctx, { row, fresh, things, messageId }: ToCommit): Statement[] => {
+/** What is about somebody who was erased isn't kept. */
+export const dropBody = ({ db }: Ctx, messageId: string) =>
+  db.update(storeMessages).set({ body: null }).where(eq(storeMessages.id, messageId));
+
+const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Statement[] => {
+  const { db, accountId } = ctx;
   const owned = { accountId, storeId: row.storeId, purchaseId: row.id };
   const facts = fresh.map(({ name, fact, takenAtMs, isErased }) => ({
     name,
@@ -148,10 +153,7 @@ const writeFacts = ({ db, accountId }: Ctx, { row, fresh, things, messageId }: T
             .values({ accountId, purchaseId: row.id, messageId })
             .onConflictDoNothing(),
         ]),
-    // What is about somebody who was erased isn't kept.
-    ...(messageId !== null && row.isErased
-      ? [db.update(storeMessages).set({ body: null }).where(eq(storeMessages.id, messageId))]
-      : []),
+    ...(messageId !== null && row.isErased ? [dropBody(ctx, messageId)] : []),
   ];
 };
 

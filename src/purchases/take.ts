@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { purchaseFacts, purchases } from '../db/schema.ts';
+import { dropBody } from './commit.ts';
 import { findKnown } from './load.ts';
 import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
 import { settle, type SoldIn } from './settle.ts';
@@ -27,13 +28,13 @@ export const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
   return groups.map((group) => group.facts);
 };
 
-/** Keeps the address of a customer of the store, and returns the purchases that have waited for it. */
-const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
+/** Keeps the address of a customer of the store, and returns the purchases that have waited for it. Null for who was erased. */
+const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[] | null> => {
   const { db, accountId } = ctx;
   const name = factName(fact);
   const { facts } = await findKnown(ctx, store.id, [name], []);
   const [known] = facts;
-  if (known?.isErased) return [];
+  if (known?.isErased) return null;
   if (!known || replaces(fact, known.fact)) {
     const text = JSON.stringify(fact);
     await db
@@ -94,11 +95,14 @@ export const takeFacts = async (
     if (cost > MAX_COST) return false;
     cost += (await settle(ctx, store, { facts: group, messageId })).cost;
   }
+  let isOfErased = false;
   for (const fact of buyers) {
     if (cost > MAX_COST) return false;
     const waiting = await takeBuyer(ctx, store, fact);
-    for (const id of waiting) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
+    isOfErased ||= waiting === null;
+    for (const id of waiting ?? []) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
     cost += 3;
   }
+  if (isOfErased && messageId !== null) await dropBody(ctx, messageId);
   return true;
 };

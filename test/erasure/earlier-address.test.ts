@@ -68,6 +68,22 @@ test('what the store has told of its customer goes with a customer who has anoth
   expect(await findIn(shop, 'old@example.com')).toEqual([]);
 });
 
+test('of a customer who was erased no later body is kept that the store sends of them alone', async () => {
+  const shop = await openPaddle();
+  const countBodies = () =>
+    accountsD1
+      .prepare('SELECT count(*) AS n FROM store_messages WHERE body IS NOT NULL AND store_id = ?')
+      .bind(shop.storeId)
+      .first('n');
+  await shop.send('customer.created', customer({ email: 'lost@example.com' }));
+  await shop.sell('txn_1');
+  expect(await countBodies()).toBe(2);
+  await erase(shop, 'lost@example.com');
+  expect(await countBodies()).toBe(0);
+  await shop.send('customer.updated', customer({ email: 'lost@example.com', name: 'Lost Person' }));
+  expect(await countBodies()).toBe(0);
+});
+
 test('what the store has told of its customer stays for another purchase that isn’t erased', async () => {
   const shop = await openPaddle();
   for (const id of ['txn_1', 'txn_2']) await shop.sell(id);
