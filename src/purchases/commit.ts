@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { jsonValues } from '../db/json-rows.ts';
 import {
@@ -6,7 +6,6 @@ import {
   purchaseFacts,
   purchaseLicenses,
   type PurchaseLicenseRow,
-  purchaseMails,
   purchaseMessages,
   type PurchaseRow,
   purchases,
@@ -19,7 +18,9 @@ import { commit } from '../gate/worker/feed.ts';
 import { writeMail } from './due-mail.ts';
 import { eventsOf } from './events.ts';
 import { updateHeld } from './held-license.ts';
-import { inJson, type StoredFact, type Surroundings } from './load.ts';
+import type { StoredFact, Surroundings } from './load.ts';
+import { merge, renumber } from './merge.ts';
+import { decideAtOf, writeMissing } from './missing-offers.ts';
 import { insertLicenses, type NewLicense, newLicenses } from './new-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
 import type { Thing } from './rules/facts.ts';
@@ -44,6 +45,8 @@ export interface ToCommit {
   hasMail: boolean;
   around: Surroundings;
   decision: PurchaseDecision;
+  /** The ids without an offer, of an unmapped purchase. */
+  missing: string[];
   messageId: string | null;
   nowMs: number;
 }
@@ -56,60 +59,6 @@ const guard = ({ db, accountId }: Ctx, { id, version }: PurchaseRow): Statement 
       licenses: sql`iif(EXISTS (SELECT 1 FROM purchases WHERE id = ${id} AND version = ${version}), licenses, NULL)`,
     })
     .where(eq(licenseTotals.accountId, accountId));
-
-/** Licenses of a purchase that was merged come after those that the other has, where both have some. */
-const renumber = (held: PurchaseLicenseRow[], id: string): PurchaseLicenseRow[] => {
-  const taken = new Set(
-    held.filter((row) => row.purchaseId === id).map(({ slot, number }) => `${slot} ${number}`),
-  );
-  return held.map((row) => {
-    if (row.purchaseId === id) return row;
-    let { number } = row;
-    while (taken.has(`${row.slot} ${number}`)) number++;
-    taken.add(`${row.slot} ${number}`);
-    return { ...row, number };
-  });
-};
-
-const merge = ({ db }: Ctx, { row, others, held }: ToCommit): Statement[] => {
-  if (others.length === 0) return [];
-  const from = inJson(others.map(({ id }) => id));
-  const purchaseId = row.id;
-  const moved = renumber(held, row.id).filter((_, i) => held[i]?.purchaseId !== row.id);
-  return [
-    db
-      .update(purchaseThings)
-      .set({ purchaseId })
-      .where(sql`${purchaseThings.purchaseId} ${from}`),
-    db
-      .update(purchaseFacts)
-      .set({ purchaseId })
-      .where(sql`${purchaseFacts.purchaseId} ${from}`),
-    // What both have stays as it is. A batch of drizzle takes no statement of `run` that has parameters.
-    db
-      .insert(purchaseMessages)
-      .select(
-        sql`SELECT account_id, ${purchaseId}, message_id FROM purchase_messages WHERE purchase_id ${from}`,
-      )
-      .onConflictDoNothing(),
-    db
-      .insert(purchaseMails)
-      .select(
-        sql`SELECT account_id, ${purchaseId}, number, due_at, sent_at, tries, problem, created_at
-          FROM purchase_mails WHERE purchase_id ${from}`,
-      )
-      .onConflictDoNothing(),
-    db.delete(purchaseMessages).where(sql`${purchaseMessages.purchaseId} ${from}`),
-    db.delete(purchaseMails).where(sql`${purchaseMails.purchaseId} ${from}`),
-    ...moved.map(({ slot, number, licenseId, accountId }) =>
-      db
-        .update(purchaseLicenses)
-        .set({ purchaseId, slot, number })
-        .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId))),
-    ),
-    db.delete(purchases).where(sql`${purchases.id} ${from}`),
-  ];
-};
 
 /** What is about somebody who was erased isn't kept. */
 export const dropBody = ({ db }: Ctx, messageId: string) =>
@@ -157,7 +106,7 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
   ];
 };
 
-const writeRow = ({ db }: Ctx, { row, decision, nowMs }: ToCommit): Statement => {
+const writeRow = ({ db }: Ctx, { row, decision, missing, nowMs }: ToCommit): Statement => {
   const person = row.isErased
     ? { customerEmail: null, customerName: null, buyerRef: null }
     : { customerEmail: decision.email, customerName: decision.name, buyerRef: decision.buyerRef };
@@ -168,6 +117,7 @@ const writeRow = ({ db }: Ctx, { row, decision, nowMs }: ToCommit): Statement =>
     reason: decision.reason,
     orderNumber: decision.orderNumber,
     isTest: decision.isTest,
+    ...(missing.length > 0 && { decideAt: decideAtOf(row, missing, nowMs) }),
     version: row.version + 1,
     updatedAt: nowMs,
   };
@@ -204,11 +154,13 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settle
   const updates = updateHeld(ctx, row.id, held, around.licenses, decision, nowMs);
   const inserts = insertLicenses(ctx, made, nowMs);
   const events = eventsOf({ ...wanted, decision }, made);
+  const isMissing = wanted.missing.length > 0 || [row, ...others].some(({ status }) => status === 'unmapped');
   const statements: Statement[] = [
     ...[row, ...others].filter(({ version }) => version > 0).map((read) => guard(ctx, read)),
-    ...merge(ctx, wanted),
+    ...merge(ctx, row.id, others, wanted.held),
     writeRow(ctx, { ...wanted, decision }),
     ...writeFacts(ctx, wanted),
+    ...(isMissing ? writeMissing(ctx, row, wanted.missing) : []),
     ...updates.statements,
     ...inserts.statements,
     ...insertHeld(ctx, row.id, made),

@@ -126,8 +126,9 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
   const row = { ...first, isErased, assigned };
   const all = [...new Map([...loaded.facts, ...fresh].map((fact) => [fact.name, fact])).values()];
   const buyerRef = buyerRefOf(all);
+  const refs = refsOf(all);
   const around = await loadSurroundings(ctx, store.id, {
-    refs: refsOf(all),
+    refs,
     licenseIds: loaded.held.map(({ licenseId }) => licenseId),
     buyerRef,
     assigned: row.assigned,
@@ -141,6 +142,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
     assigned: row.assigned,
     acceptsTest: around.acceptsTest,
   });
+  const missing = refs.filter((ref) => !around.offers.has(ref));
   const commit = (made: PurchaseDecision, decideAt: number | null) =>
     commitPurchase(ctx, {
       row: { ...row, decideAt, tries: decideAt === null ? 0 : row.tries + 1 },
@@ -151,6 +153,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
       hasMail: loaded.hasMail,
       around,
       decision: made,
+      missing: made.status === 'unmapped' ? missing : [],
       messageId,
       nowMs,
     });

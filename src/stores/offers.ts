@@ -1,11 +1,12 @@
-import { and, asc, eq, getTableColumns, gt, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, gt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { type OfferRow, offers, purchases } from '../db/schema.ts';
+import { type OfferRow, offers } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
+import { letDecide } from '../purchases/missing-offers.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_OFFERS } from '../shared/rules/stores.ts';
 import { mergeTerms } from '../shared/rules/terms.ts';
@@ -52,19 +53,6 @@ const toOfferColumns = (input: z.output<typeof putOfferInput>) => ({
   mail: input.mail,
 });
 
-/** The most purchases without an offer that saving one lets be decided again. */
-const MAX_DECIDED = 5_000;
-
-/** What was bought before anything was said of it is decided again. */
-const letDecide = ({ db }: Ctx, storeId: string, nowMs: number) => {
-  const unmapped = db
-    .select({ id: purchases.id })
-    .from(purchases)
-    .where(and(eq(purchases.storeId, storeId), eq(purchases.status, 'unmapped')))
-    .limit(MAX_DECIDED);
-  return db.update(purchases).set({ decideAt: nowMs }).where(inArray(purchases.id, unmapped));
-};
-
 /** Says what a ref means, or says it anew. */
 export const putOffer = async (
   ctx: Ctx,
@@ -95,7 +83,7 @@ export const putOffer = async (
       [
         upsert,
         audit(ctx, 'offer.put', storeId, { ref, product: input.product }),
-        letDecide(ctx, storeId, nowMs),
+        ...letDecide(ctx, storeId, ref, nowMs),
       ],
       [{ kind: 'account', ref: ctx.accountId }],
     );

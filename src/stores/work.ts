@@ -2,6 +2,8 @@ import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { databaseOf } from '../db/client.ts';
 import {
+  type OfferRow,
+  offers,
   purchaseMails,
   type PurchaseRow,
   purchases,
@@ -11,6 +13,7 @@ import {
   stores,
 } from '../db/schema.ts';
 import { sendDueMails } from '../purchases/mails.ts';
+import { letDecide } from '../purchases/missing-offers.ts';
 import { settle } from '../purchases/settle.ts';
 import { logError } from '../shared/text/log.ts';
 import { checkStore } from './check.ts';
@@ -30,6 +33,7 @@ interface Due {
   known: Map<string, StoreRow>;
   messages: StoreMessageRow[];
   toDecide: Pick<PurchaseRow, 'id' | 'storeId' | 'decideAt'>[];
+  saved: Pick<OfferRow, 'storeId' | 'ref'>[];
 }
 
 /** Finds what is due in one of the stores, in one query whatever their number. */
@@ -39,7 +43,7 @@ const findDue = async (env: Env, accountId: string): Promise<Due> => {
   const isFirstWith = (storeId: SQLiteColumn, dueAt: SQLiteColumn) =>
     sql`${storeId} = (SELECT s.id FROM stores AS s WHERE s.account_id = ${accountId}
       AND EXISTS (SELECT 1 FROM ${storeId.table} WHERE ${storeId} = s.id AND ${dueAt} <= ${nowMs}) LIMIT 1)`;
-  const [rows, messages, toDecide] = await db.batch([
+  const [rows, messages, toDecide, saved] = await db.batch([
     db.select().from(stores).where(eq(stores.accountId, accountId)),
     db
       .select()
@@ -53,8 +57,14 @@ const findDue = async (env: Env, accountId: string): Promise<Due> => {
       .where(and(isFirstWith(purchases.storeId, purchases.decideAt), lte(purchases.decideAt, nowMs)))
       .orderBy(asc(purchases.decideAt))
       .limit(MAX_ROWS),
+    db
+      .select({ storeId: offers.storeId, ref: offers.ref })
+      .from(offers)
+      .where(and(eq(offers.accountId, accountId), lte(offers.decideAt, nowMs)))
+      .orderBy(asc(offers.decideAt))
+      .limit(1),
   ]);
-  return { known: new Map(rows.map((row) => [row.id, row])), messages, toDecide };
+  return { known: new Map(rows.map((row) => [row.id, row])), messages, toDecide, saved };
 };
 
 type Work = (env: Env, accountId: string, due: Due) => Promise<boolean>;
@@ -89,6 +99,13 @@ const decideDue: Work = async (env, accountId, { known, toDecide }) => {
   return toDecide.length > 0;
 };
 
+/** Purchases that have waited for an offer come once those are decided that came before them. */
+const letMoreDecide: Work = async (env, accountId, { saved }) => {
+  const db = databaseOf(env, accountId);
+  for (const { storeId, ref } of saved) await db.batch(letDecide({ db }, storeId, ref, Date.now()));
+  return saved.length > 0;
+};
+
 const checkDue: Work = async (env, _accountId, { known }) => {
   const nowMs = Date.now();
   const due = [...known.values()].find(({ checkAt }) => checkAt !== null && checkAt <= nowMs);
@@ -98,7 +115,7 @@ const checkDue: Work = async (env, _accountId, { known }) => {
 };
 
 /** Mails come first: a buyer doesn't wait for what other notifications say. */
-const WORK: Work[] = [sendDueMails, readDue, decideDue, checkDue];
+const WORK: Work[] = [sendDueMails, readDue, decideDue, letMoreDecide, checkDue];
 
 /** Does the first kind of work of which something is due. */
 export const workOnStores = async (env: Env, accountId: string): Promise<void> => {

@@ -75,10 +75,18 @@ export const offers = sqliteTable(
     mail: integer({ mode: 'boolean' }).notNull(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
+    /** When to let more of the purchases be decided that have waited for it. Null once none waits. */
+    decideAt: integer('decide_at'),
   },
   (table) => [
     primaryKey({ columns: [table.storeId, table.ref] }),
     index('offers_by_account').on(table.accountId),
+    index('offers_to_decide')
+      .on(table.accountId, table.decideAt)
+      .where(sql`${table.decideAt} IS NOT NULL`),
+    index('offers_due')
+      .on(table.decideAt)
+      .where(sql`${table.decideAt} IS NOT NULL`),
   ],
 );
 

@@ -1,6 +1,6 @@
 import { and, asc, isNotNull, lte } from 'drizzle-orm';
 import type { DatabaseCtx } from '../../db/ctx.ts';
-import { purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
+import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
 import type { StoreHint } from '../work-hint.ts';
 
 /** Rows of each kind that a run hints at. The next run continues with what is due the longest. */
@@ -8,7 +8,7 @@ const MAX_ROWS = 500;
 /** Queues take so many messages at once. */
 const MAX_BATCH = 100;
 
-/** The accounts with messages, purchases, emails, or checks that are due. */
+/** The accounts with messages, purchases, offers, emails, or checks that are due. */
 const findDue = async ({ db }: DatabaseCtx, nowMs: number): Promise<string[]> => {
   const found = await db.batch([
     db
@@ -22,6 +22,12 @@ const findDue = async ({ db }: DatabaseCtx, nowMs: number): Promise<string[]> =>
       .from(purchases)
       .where(and(isNotNull(purchases.decideAt), lte(purchases.decideAt, nowMs)))
       .orderBy(asc(purchases.decideAt))
+      .limit(MAX_ROWS),
+    db
+      .select({ id: offers.accountId })
+      .from(offers)
+      .where(and(isNotNull(offers.decideAt), lte(offers.decideAt, nowMs)))
+      .orderBy(asc(offers.decideAt))
       .limit(MAX_ROWS),
     db
       .select({ id: purchaseMails.accountId })

@@ -1,0 +1,75 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { offers, type PurchaseRow, purchases, purchaseThings } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
+import type { Statement } from '../gate/feed/write.ts';
+import { inJson } from './load.ts';
+
+// An unmapped purchase is also known by the ids for which it has found no offer. Whoever comes second sees what the first has
+// written: an offer that is saved finds the purchases, and a purchase that is committed finds the offer.
+
+const KIND = 'missing-offer';
+/** What sorts right after a slash. */
+const AFTER = '0';
+
+/** The most purchases that a turn lets be decided. */
+const MAX_DECIDED = 500;
+
+/** When to decide an unmapped purchase again: now if one of the offers has come since they were read, and never otherwise. */
+export const decideAtOf = ({ storeId }: PurchaseRow, missing: string[], nowMs: number) =>
+  sql<number | null>`iif(EXISTS (
+    SELECT 1 FROM offers WHERE store_id = ${storeId} AND ref ${inJson(missing)}), ${nowMs}, NULL)`;
+
+/** Replaces the ids without an offer by which the purchase is known. There are none unless it is unmapped. */
+export const writeMissing = (
+  { db, accountId }: Ctx,
+  { id, storeId }: PurchaseRow,
+  missing: string[],
+): Statement[] => {
+  const row = selectRow(purchaseThings, {
+    accountId,
+    storeId,
+    thing: sql`${`${KIND}/`} || value || ${`/${id}`}`,
+    ref: sql`value`,
+    purchaseId: id,
+  });
+  return [
+    db
+      .delete(purchaseThings)
+      .where(
+        and(
+          eq(purchaseThings.purchaseId, id),
+          sql`${purchaseThings.thing} > ${`${KIND}/`} AND ${purchaseThings.thing} < ${KIND + AFTER}`,
+        ),
+      ),
+    ...(missing.length > 0
+      ? [db.insert(purchaseThings).select(sql`${row} FROM json_each(${JSON.stringify(missing)})`)]
+      : []),
+  ];
+};
+
+/**
+ * Lets purchases be decided that have waited for an offer, as many as a turn may. Each is forgotten then, since its decision writes
+ * what is still missing. The offer is due again until none waits.
+ */
+export const letDecide = ({ db }: Pick<Ctx, 'db'>, storeId: string, ref: string, nowMs: number) => {
+  const prefix = `${KIND}/${ref}`;
+  const areWaiting = sql`store_id = ${storeId} AND thing > ${`${prefix}/`} AND thing < ${prefix + AFTER} AND ref = ${ref}`;
+  const turn = (column: 'purchase_id' | 'thing') =>
+    sql`(SELECT ${sql.raw(column)} FROM purchase_things WHERE ${areWaiting} ORDER BY thing LIMIT ${MAX_DECIDED})`;
+  return [
+    db
+      .update(purchases)
+      .set({ decideAt: nowMs })
+      .where(and(eq(purchases.status, 'unmapped'), sql`${purchases.id} IN ${turn('purchase_id')}`)),
+    db
+      .delete(purchaseThings)
+      .where(and(eq(purchaseThings.storeId, storeId), sql`${purchaseThings.thing} IN ${turn('thing')}`)),
+    db
+      .update(offers)
+      .set({
+        decideAt: sql`iif(EXISTS (SELECT 1 FROM purchase_things WHERE ${areWaiting}), ${nowMs}, NULL)`,
+      })
+      .where(and(eq(offers.storeId, storeId), eq(offers.ref, ref))),
+  ] as const;
+};
