@@ -1,5 +1,6 @@
 import type { FeedPosition } from '../gate/rules/rows.ts';
 import type { Journal } from '../shared/objects/journal.ts';
+import { ownValue } from '../shared/objects/own-values.ts';
 
 // How far the account's move to another D1 database has come. The account's home stores it, so that each step is repeated after a crash.
 
@@ -55,8 +56,8 @@ export type DatabaseMoveReply =
   | { refused: null; database: string; move: DatabaseMove | null; ended: EndedMove | null }
   | { refused: string };
 
-const MOVE = 'database_move';
-const ENDED = 'database_move_ended';
+const MOVE = ownValue('database_move');
+const ENDED = ownValue('database_move_ended');
 
 /** From the end of the feed in one database to its beginning in the other one, nothing can be in it. */
 const WITHOUT_FEED: MovePhase[] = ['copying', 'comparing', 'switching', 'waiting'];

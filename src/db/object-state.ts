@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import type { Journal } from '../shared/objects/journal.ts';
+import { ownValue } from '../shared/objects/own-values.ts';
 import { logError } from '../shared/text/log.ts';
 import type { AccountDatabase } from './client.ts';
 import { objectStates } from './schema.ts';
@@ -14,7 +15,7 @@ export interface ObjectState {
 
 export const USUAL: ObjectState = { loading: 0, waiting: 0, failingEndpoints: 0, orphans: 0 };
 const INTERVAL_MS = 60_000;
-const REPORTED = 'reported_state';
+const REPORTED = ownValue('reported_state');
 
 interface Parts {
   kv: SyncKvStorage;

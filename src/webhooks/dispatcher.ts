@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectContext } from '../shared/objects/context.ts';
+import { ownValue } from '../shared/objects/own-values.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
@@ -20,7 +21,7 @@ import { openRepeats } from './repeats.ts';
 /** Older attempts of a delivery are dropped, because a row is limited to 2 MB. */
 const MAX_ATTEMPTS = 100;
 
-const ERASED_AT = 'erased_at_ms';
+const ERASED_AT = ownValue('erased_at_ms');
 
 const DUE = { status: 'pending', error: null } as const;
 /** Of an endpoint that is disabled. */

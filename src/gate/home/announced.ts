@@ -1,3 +1,4 @@
+import { ownValue } from '../../shared/objects/own-values.ts';
 import type { CountedCall } from '../rules/usage.ts';
 
 /** A licensing call that is counted once its change is committed. Until then, it lowers what remains of the usage limit. */
@@ -31,7 +32,7 @@ const LAST_CHECK_MS = 90_000;
  */
 const CHECKS_MS = [3_000, 6_000, 12_000, 24_000, 48_000, LAST_CHECK_MS];
 
-const ANNOUNCED = 'announced';
+const ANNOUNCED = ownValue('announced');
 
 /** The announced changes. A reservation goes when its call is counted, or with the last change that shares it. */
 export const openAnnounced = (kv: SyncKvStorage) => {

@@ -1,4 +1,5 @@
 import type { Journal } from '../../shared/objects/journal.ts';
+import { ownValue } from '../../shared/objects/own-values.ts';
 import { SEARCH_PACE, SESSION_PACE } from '../../shared/rules/paces.ts';
 import { limitsOf, PLANS } from '../../shared/rules/plans.ts';
 import { decideRate, spendSize } from '../../shared/rules/rate.ts';
@@ -40,7 +41,7 @@ export const openSearches = () => {
   };
 };
 
-const TRANSFER = 'transfer';
+const TRANSFER = ownValue('transfer');
 /** A transfer that takes no turn for so long has died with its Worker. */
 const TURN_MS = 15_000;
 const RETRY_SECONDS = 5;

@@ -4,7 +4,6 @@ import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { ObjectTables } from '../../shared/objects/migrations.ts';
 import { passOn } from '../../shared/objects/pass-on.ts';
 import type { Moving } from '../moving/moving.ts';
-import { ERASURE } from '../moving/place.ts';
 import { type Ledger, openLedger } from '../object/ledger.ts';
 import { EVENTS_OF_COUNTERS, forgetWantsVerified, openOutgoing, type Outgoing } from '../object/outgoing.ts';
 import { openSeatClock, type SeatClock } from '../object/seat-clock.ts';
@@ -95,7 +94,6 @@ export const openGateBackup = (object: ObjectContext, moving: Moving): Backup =>
   const backup = openBackup(object, {
     tables: GATE_TABLES,
     copies: COPY_TABLES,
-    own: ['place', ERASURE],
     onRestored: () => {
       // A copy of the time when D1 did not have the account: applications call a service before it is restored.
       storage.sql.exec("DELETE FROM facts WHERE NOT EXISTS (SELECT 1 FROM facts WHERE name = 'account')");

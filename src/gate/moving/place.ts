@@ -1,5 +1,6 @@
 import { FIRST_EPOCH } from '../../shared/objects/address.ts';
 import type { TableRows } from '../../shared/objects/disk.ts';
+import { ownValue } from '../../shared/objects/own-values.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
 
@@ -94,9 +95,9 @@ interface Erasing extends Departing {
 
 export type Place = Home | MovingPlace | Moved | Receiving | Erasing;
 
-const PLACE = 'place';
+const PLACE = ownValue('place');
 /** How far the erasures of an account have come, see `openErasing`. */
-export const ERASURE = 'erasure';
+export const ERASURE = ownValue('erasure');
 /** Values that don't move with the others. */
 const OWN = new Set([PLACE, ERASURE, 'name']);
 

@@ -1,6 +1,7 @@
 import type { ObjectContext } from './context.ts';
 import { openDisk, type TableRows } from './disk.ts';
 import { createTables, migrateTables, type ObjectTables, versionOf } from './migrations.ts';
+import { isOwnValue, ownValue } from './own-values.ts';
 
 // Copies what a Durable Object owns out of it and in again. Rows that come in are staged in tables of their own, so that a
 // restore that is cut off changes nothing.
@@ -50,8 +51,6 @@ interface Owned {
   tables: ObjectTables;
   /** Tables that are no part of the backup, because the object can read their rows again. */
   copies?: readonly string[];
-  /** Names of stored values that belong to this object alone. */
-  own?: readonly string[];
   /** Runs after the rows were replaced, in the same transaction. */
   onRestored?: () => void;
 }
@@ -59,7 +58,7 @@ interface Owned {
 const STAGED = 'restored_';
 /** Whether a table has rows of a restore that was not committed. */
 export const isStaged = (table: string) => table.startsWith(STAGED);
-const RESTORED_ID = 'restored_id';
+const RESTORED_ID = ownValue('restored_id');
 const VERSION = 'storage_version';
 /** How long after the restart the alarm goes on with the object's work. */
 const ALARM_MS = 1_000;
@@ -68,17 +67,16 @@ const quote = (name: string) => `"${name}"`;
 
 export const openBackup = (
   { ctx, journal, alarm }: ObjectContext,
-  { tables: owned, copies = [], own = [], onRestored }: Owned,
+  { tables: owned, copies = [], onRestored }: Owned,
 ) => {
   const { storage } = ctx;
   const { sql, kv } = storage;
   const disk = openDisk(sql);
   const steps = versionOf(owned);
   const isOther = new Set([VERSION, ...copies]);
-  const isOwn = new Set([RESTORED_ID, 'name', 'reported_state', ...own]);
 
   const tables = () => disk.tables().filter((name) => !isOther.has(name) && !isStaged(name));
-  const values = () => [...kv.list()].filter(([name]) => !isOwn.has(name));
+  const values = () => [...kv.list()].filter(([name]) => !isOwnValue(name));
   const dropStaged = () => disk.drop(disk.tables().filter(isStaged));
   const isEmpty = () =>
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
@@ -132,7 +130,8 @@ export const openBackup = (
       for (const { name, value } of sql.exec<{ name: string; value: string }>(
         `SELECT name, value FROM ${STAGED}values`,
       ))
-        kv.put(name, JSON.parse(value));
+        // Backups of earlier releases have values that are the object's own.
+        if (!isOwnValue(name)) kv.put(name, JSON.parse(value));
       kv.put(RESTORED_ID, id);
       dropStaged();
       onRestored?.();

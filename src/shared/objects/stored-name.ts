@@ -1,4 +1,6 @@
-const STORAGE_KEY = 'name';
+import { ownValue } from './own-values.ts';
+
+const STORAGE_KEY = ownValue('name');
 
 /**
  * Returns the name of a Durable Object. `ctx.id.name` is missing when an alarm wakes the object after a restart, so the name

@@ -1,11 +1,9 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CLOSE_AFTER_MS, OPEN_WINDOW_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
-import { readBackup } from '../../../src/operators/backup.ts';
-import { restoreBackup } from '../../../src/operators/restore.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
+import { backUp, restore } from '../../support/backup.ts';
 import { type Customer } from '../../support/client.ts';
-import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { readGate, statistics } from '../../support/gate.ts';
 import { branch, openBranch, verifyIn } from '../../support/regions.ts';
@@ -22,13 +20,6 @@ beforeEach(async () => {
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 
-const backUp = async (): Promise<string> => {
-  const lines: string[] = [];
-  for await (const [line] of readBackup(ctxOf(ada.accountId))) lines.push(JSON.stringify(line));
-  return lines.join('\n');
-};
-const restore = (backup: string) => restoreBackup(ctxOf(ada.accountId), new Response(backup).body, true);
-
 const openOceania = async () => {
   await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);
@@ -41,9 +32,9 @@ const renew = async () => {
 const openBranches = () => readGate(ada.accountId, 'SELECT region FROM branches');
 
 test('a change is answered once no branch can answer from before it that was opened after the backup', async () => {
-  const backup = await backUp();
+  const backup = await backUp(ada.accountId);
   await openOceania();
-  await restore(backup);
+  await restore(ada.accountId, backup);
   let isAnswered = false;
   const suspended = ada.asSession('POST', `/api/v1/licenses/${licenseId}/suspend`).then(({ status }) => {
     isAnswered = true;
@@ -58,9 +49,9 @@ test('a change is answered once no branch can answer from before it that was ope
 });
 
 test('what a branch has counted that was opened after the backup is taken over, once', async () => {
-  const backup = await backUp();
+  const backup = await backUp(ada.accountId);
   await openOceania();
-  await restore(backup);
+  await restore(ada.accountId, backup);
   const { apiUsage } = await statistics(ada.accountId);
   for (let i = 0; i < 10; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
   await renew();
@@ -74,13 +65,13 @@ test.for([false, true])(
   'a branch that is in the backup closes (it has closed since: %s)',
   async (hasClosed) => {
     await openOceania();
-    const backup = await backUp();
+    const backup = await backUp(ada.accountId);
     const { apiUsage } = await statistics(ada.accountId);
     if (hasClosed) {
       vi.advanceTimersByTime(CLOSE_AFTER_MS);
       await renew();
     }
-    await restore(backup);
+    await restore(ada.accountId, backup);
     vi.advanceTimersByTime(LEASE_MS);
     await vi.waitFor(async () => expect(await openBranches()).toEqual([]), 5_000);
     // The branch had counted one call. If it can't tell any more, what it was granted counts.

@@ -1,0 +1,20 @@
+import { readBackup } from '../../src/operators/backup.ts';
+import { restoreBackup } from '../../src/operators/restore.ts';
+import { ctxOf } from './databases.ts';
+
+/** Returns the backup of what an account's objects own. `meanwhile` runs after each of its lines. */
+export const backUp = async (
+  accountId: string,
+  meanwhile: (line: string) => Promise<void> = async () => {},
+): Promise<string> => {
+  const lines: string[] = [];
+  for await (const [line] of readBackup(ctxOf(accountId))) {
+    lines.push(JSON.stringify(line));
+    await meanwhile(lines.at(-1) ?? '');
+  }
+  return lines.join('\n');
+};
+
+/** Replaces what the objects own by a backup. */
+export const restore = (accountId: string, backup: string) =>
+  restoreBackup(ctxOf(accountId), new Response(backup).body, true);
