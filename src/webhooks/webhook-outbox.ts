@@ -1,5 +1,5 @@
 import { DurableObject } from 'cloudflare:workers';
-import { type Backup, type BackupCall, type BackupReply, openBackup } from '../shared/objects/backup.ts';
+import type { Backup, BackupCall, BackupReply } from '../shared/objects/backup.ts';
 import { openObject } from '../shared/objects/context.ts';
 import { eraseObject } from '../shared/objects/erase.ts';
 import { migrateObject } from '../shared/objects/migrations.ts';
@@ -11,9 +11,10 @@ import { openDispatcher } from './dispatcher.ts';
 import { openEndpoints } from './endpoint-store.ts';
 import type { ErasedPage, ErasedSubjects } from './erase-events.ts';
 import { openEvents } from './event-store.ts';
-import { openGateSubscription, tellGateAnew } from './gate-subscription.ts';
+import { openGateSubscription } from './gate-subscription.ts';
 import type { DeliveryJob, SettledJob } from './jobs.ts';
 import { type Arrivals, openListening } from './listening.ts';
+import { openOutboxBackup } from './outbox-backup.ts';
 import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
 import { disabledWebhook, mailedEvents, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
@@ -51,10 +52,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     migrateObject(storage, OUTBOX_TABLES);
     const accountId = storedName(ctx);
     const object = (this.#object = openObject(ctx, env, accountId));
-    this.#backup = openBackup(object, {
-      tables: OUTBOX_TABLES,
-      onRestored: () => tellGateAnew(storage.kv),
-    });
+    this.#backup = openOutboxBackup(object);
     const endpoints = (this.#endpoints = openEndpoints(storage.sql));
     const events = (this.#events = openEvents(storage.sql));
     const listening = (this.#listening = openListening(ctx));
