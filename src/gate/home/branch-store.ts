@@ -48,8 +48,9 @@ const openBranchLog = (sql: SqlStorage) => {
   const insert = ({ revision, kind, ref }: LogRow) =>
     sql.exec('INSERT INTO branch_log (revision, kind, ref) VALUES (?, ?, ?)', revision, kind, ref);
 
-  /** Forgets the changes through a revision. Branches that haven't applied them drop their copy. */
+  /** Forgets the changes through a revision. Branches that haven't applied them drop their copy. What is forgotten stays so. */
   const forgetThrough = (revision: number) => {
+    if (revision <= begin) return;
     sql.exec('DELETE FROM branch_log WHERE revision <= ?', revision);
     for (const [name, row] of logged) if (row.revision <= revision) logged.delete(name);
     insert({ revision, kind: 'all', ref: '' });

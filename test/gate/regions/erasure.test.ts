@@ -6,11 +6,12 @@ import { WebhookOutbox } from '../../../src/index.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import type { Customer, Json } from '../../support/client.ts';
+import { d1Of } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { readGate } from '../../support/gate.ts';
+import { gate, readGate } from '../../support/gate.ts';
 import { contentOf } from '../../support/leftovers.ts';
 import { waitUntil } from '../../support/outbox.ts';
-import { branch, callFrom, openBranch, verifyIn } from '../../support/regions.ts';
+import { branch, callFrom, openBranch, verifyAtHome, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
 const NAME = 'Mainframe of the admiral';
@@ -84,6 +85,49 @@ test('a branch that home has given up is woken once, to drop its copies', async 
   const other: Json = await ada.createLicense();
   await ada.asSession('DELETE', `/api/v1/licenses/${other.id}`);
   expect(woken).toHaveBeenCalledOnce();
+});
+
+test('a branch drops its copies once home has loaded its own again, also if that was during an erasure', async () => {
+  const [{ id }, { license_key: other }] = [await ada.createLicense(), await ada.createLicense()];
+  await verifyIn('oc', ada, other);
+  const held = { isReached: false, isReleased: false };
+  const eraseTraces = Reflect.get(GateBranch.prototype, 'eraseTraces');
+  vi.spyOn(GateBranch.prototype, 'eraseTraces').mockImplementation(async function (
+    this: GateBranch,
+    isTold?: boolean,
+  ) {
+    held.isReached = true;
+    while (!held.isReleased) await scheduler.wait(5);
+    return eraseTraces.call(this, isTold);
+  });
+  const deleted = ada.asSession('DELETE', `/api/v1/licenses/${id}`);
+  await vi.waitUntil(() => held.isReached);
+
+  // D1 was restored, of which no row of the feed tells.
+  await d1Of('licenses')
+    .prepare("UPDATE licenses SET expires_at = '2020-01-01' WHERE license_key = ?")
+    .bind(licenseKey)
+    .run();
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  await gate(ada.accountId).orphans(true);
+  await waitUntil(
+    async () => {
+      vi.setSystemTime(Date.now() + 1_500);
+      await runDurableObjectAlarm(gate(ada.accountId));
+      return verifyAtHome('enam', ada, licenseKey);
+    },
+    (reply) => 'verdict' in reply && reply.verdict.status === 'expired',
+  );
+  held.isReleased = true;
+  expect((await deleted).status).toBe(200);
+
+  vi.setSystemTime(Date.now() + LEASE_MS);
+  // Calls for another license renew the lease.
+  await waitUntil(
+    () => verifyIn('oc', ada, other),
+    ({ branch: answeredBy }) => answeredBy === 'oc',
+  );
+  expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ verdict: { status: 'expired' } });
 });
 
 test('a branch that closes before the outbox has its events is woken by the next erasure, which waits for them', async () => {
