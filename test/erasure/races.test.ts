@@ -1,11 +1,15 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { expect, test } from 'vitest';
+import { env } from 'cloudflare:workers';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Ctx } from '../../src/db/ctx.ts';
 import { eraseCustomerRows } from '../../src/erasure/customer-rows.ts';
 import { eraseCustomer } from '../../src/erasure/customer.ts';
 import { importLines } from '../../src/transfer/import.ts';
 import { signUp } from '../support/client.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
+import { finishErasure, runErasureAlarm } from '../support/erasing.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { gate } from '../support/gate.ts';
 import { findInD1 } from '../support/leftovers.ts';
 import { outbox, withOutboxMethod } from '../support/outbox.ts';
 
@@ -83,6 +87,47 @@ test('an erasure that is requested again while it ends starts over', async () =>
   await eraseCustomer(ctx, ann);
   expect(await findInD1(accountsD1, [ann])).toEqual([]);
 });
+
+/** Holds up the first list of erasures that a gate has read. */
+const holdUpList = () => {
+  const held = { isReached: false, isReleased: false };
+  const statement = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement;
+  const raw = Reflect.get(statement, 'raw') as (...args: unknown[]) => Promise<unknown[]>;
+  const spy = vi.spyOn(statement, 'raw').mockImplementation(async function (
+    this: D1PreparedStatement,
+    ...args: unknown[]
+  ) {
+    const rows = await raw.apply(this, args);
+    const isList = String(Reflect.get(this, 'statement')).includes('from "erasures"');
+    if (held.isReached || !isList) return rows;
+    held.isReached = true;
+    while (!held.isReleased) await scheduler.wait(5);
+    return rows;
+  });
+  onTestFinished(() => spy.mockRestore());
+  return held;
+};
+
+test.each([0, 60_000])(
+  'a gate that looks for erasures also finishes one that begins meanwhile, in %d ms',
+  async (inMs) => {
+    useFakeClock();
+    const { ctx, ann } = await sellerWithCustomer();
+    await gate(ctx.accountId).eraseDue();
+    const held = holdUpList();
+    const alarm = runErasureAlarm(ctx.accountId);
+    await vi.waitUntil(() => held.isReached);
+    // The Worker dies after the commit that begins the erasure, and after it has told the gate.
+    const cutOff = afterRead(ctx, () => Promise.reject(new Error('cut off')));
+    await expect(eraseCustomer(cutOff, ann)).rejects.toThrow('cut off');
+    await gate(ctx.accountId).eraseDue(inMs);
+    held.isReleased = true;
+    await alarm;
+    expect(await findInD1(accountsD1, [ann])).toContain('erasures');
+    await finishErasure(ctx.accountId);
+    expect(await findInD1(accountsD1, [ann])).toEqual([]);
+  },
+);
 
 test('a customer with many licenses is erased in few queries', async () => {
   const { ada, ctx, ann } = await sellerWithCustomer();

@@ -60,6 +60,8 @@ interface ErasingHome {
 export const openDueErasure = ({ ctx, journal, alarm }: ObjectContext) => {
   const { kv } = ctx.storage;
   let progress = kv.get<Progress>(ERASURE) ?? null;
+  /** The earliest time for which this object was woken since the last run began. */
+  let wokenMs = Infinity;
 
   const save = (next: Progress | null) => {
     journal.write(() => (next ? kv.put(ERASURE, next) : kv.delete(ERASURE)));
@@ -68,7 +70,20 @@ export const openDueErasure = ({ ctx, journal, alarm }: ObjectContext) => {
 
   return {
     now: () => progress,
-    save,
+
+    /** Begins a run of the alarm, if anything is due. */
+    begin: (nowMs: number): Progress | null => {
+      if (!progress || progress.dueMs > nowMs) return null;
+      wokenMs = Infinity;
+      return progress;
+    },
+
+    /** Stores how far a run has come, and when the next one is due: not later than this object was woken for meanwhile. */
+    goOn: (reached: Progress, nextMs: number | null) => {
+      const dueMs = Math.min(nextMs ?? Infinity, wokenMs);
+      save(dueMs === Infinity ? null : { ...reached, dueMs });
+    },
+
     /** Everything is erased. The alarm is not set anew. */
     end: () => {
       progress = null;
@@ -76,6 +91,7 @@ export const openDueErasure = ({ ctx, journal, alarm }: ObjectContext) => {
     /** Lets the alarm erase what is due, in `inMs` at the latest. */
     wake: async (inMs = 0): Promise<void> => {
       const dueMs = Date.now() + inMs;
+      wokenMs = Math.min(wokenMs, dueMs);
       if (!progress || progress.dueMs > dueMs)
         save({ reason: null, hasBranches: true, clearedMs: null, ...progress, dueMs });
       await alarm.arm();
@@ -88,7 +104,7 @@ type DueErasure = ReturnType<typeof openDueErasure>;
 /** Erases what is due, from the alarm. */
 export const openErasing = (
   { ctx, env, accountId, alarm }: ObjectContext,
-  { now, save, end: endErasure }: DueErasure,
+  { now, begin, goOn, end: endErasure }: DueErasure,
   place: StoredPlace,
   moving: Moving,
   home: () => ErasingHome,
@@ -107,10 +123,10 @@ export const openErasing = (
     const resume = moving.routing.pause();
     try {
       await moving.routing.idle(DRAIN_MS);
-      if (home().isChanging()) return save({ ...began, dueMs: Date.now() + CHANGE_MS });
+      if (home().isChanging()) return goOn(began, Date.now() + CHANGE_MS);
       if ((await findEnd(accountCtx())).reason !== reason) return;
       if (!(await endUser(accountCtx(), reason))) return;
-      save({ ...began, reason, hasBranches: home().hasBranches() });
+      goOn({ ...began, reason, hasBranches: home().hasBranches() }, began.dueMs);
       moving.endForErasure();
       restartErased(ctx);
     } finally {
@@ -148,29 +164,27 @@ export const openErasing = (
     const nowMs = Date.now();
     const clearedMs = began.clearedMs ?? nowMs;
     if (nowMs >= clearedMs + SETTLE_MS) return end();
-    save({ ...began, clearedMs, dueMs: clearedMs + SETTLE_MS });
+    goOn({ ...began, clearedMs }, clearedMs + SETTLE_MS);
   };
 
   const eraseWhatIsDue = async (began: Progress): Promise<void> => {
     // The account moves to another database.
-    if (home().isMovingDatabase()) return save({ ...began, dueMs: Date.now() + MOVE_MS });
+    if (home().isMovingDatabase()) return goOn(began, Date.now() + MOVE_MS);
     const { reason, laterMs } = await findEnd(accountCtx());
     if (reason) return endAccount(began, reason);
-    if (await eraseSome(accountCtx())) return;
-    // Unless the next call has come meanwhile.
-    if (now() === began) save(laterMs === null ? null : { ...began, dueMs: laterMs });
+    if (!(await eraseSome(accountCtx()))) goOn(began, laterMs);
   };
 
   alarm.add({
     failure: 'erasure_not_finished',
     dueMs: () => now()?.dueMs ?? null,
     run: async (nowMs) => {
-      const progress = now();
-      if (!progress || progress.dueMs > nowMs) return;
+      const progress = begin(nowMs);
+      if (!progress) return;
       const next = moving.next();
       if (next) {
         await next.eraseDue();
-        save(null);
+        goOn(progress, null);
       } else await (place.now().state === 'erasing' ? eraseAccount(progress) : eraseWhatIsDue(progress));
     },
   });
