@@ -1,3 +1,4 @@
+import type { ObjectContext } from '../shared/objects/context.ts';
 import { TEST_EVENT } from '../shared/rules/events.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { REFUSED, type EventWait } from './wait.ts';
@@ -33,13 +34,14 @@ export interface Arrivals {
   cursor: number;
 }
 
-export const openListening = (ctx: DurableObjectState) => {
+export const openListening = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'journal'>) => {
   const { sql, kv } = ctx.storage;
   const stored = kv.get<Partial<State>>(STATE);
   // Earlier versions numbered all blocks for every client.
   const { untilMs = 0, after = 0 } = stored ?? {};
   let state: State = { untilMs, after, verifiedUntilMs: untilMs, verifiedAfter: after, ...stored };
 
+  /** Stores fields, as part of the current transaction. */
   const save = (fields: Partial<State>) => {
     state = { ...state, ...fields };
     kv.put(STATE, state);
@@ -123,11 +125,13 @@ export const openListening = (ctx: DurableObjectState) => {
      */
     renew: (cursor: number | null, verified: boolean, nowMs: number): number | null => {
       if (cursor !== null && !isKnown(cursor, verified, nowMs)) return null;
-      begin(verified, nowMs);
-      prolong(verified, nowMs);
-      const last = lastNumber();
-      forget(last - MAX_ARRIVALS);
-      return cursor ?? last;
+      return journal.write(() => {
+        begin(verified, nowMs);
+        prolong(verified, nowMs);
+        const last = lastNumber();
+        forget(last - MAX_ARRIVALS);
+        return cursor ?? last;
+      });
     },
 
     read,
@@ -149,7 +153,7 @@ export const openListening = (ctx: DurableObjectState) => {
 
     /** Deletes the numbers once no client listens anymore. */
     endIfIdle: (nowMs: number) => {
-      if (!isActive(nowMs)) forget(lastNumber());
+      if (!isActive(nowMs)) journal.write(() => forget(lastNumber()));
     },
   };
 };

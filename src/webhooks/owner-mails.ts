@@ -61,14 +61,13 @@ const contentOf = (subject: Subject): MailContent<'notice'> => {
   }
 };
 
-export const openOwnerMails = ({ ctx, env, accountId, alarm }: ObjectContext) => {
+export const openOwnerMails = ({ ctx, env, accountId, alarm, journal }: ObjectContext) => {
   const { kv } = ctx.storage;
   let waiting = kv.get<Payload[]>(OWNER_MAILS) ?? [];
 
   const save = (payloads: Payload[]) => {
     waiting = payloads;
-    if (waiting.length === 0) kv.delete(OWNER_MAILS);
-    else kv.put(OWNER_MAILS, waiting);
+    journal.write(() => (waiting.length === 0 ? kv.delete(OWNER_MAILS) : kv.put(OWNER_MAILS, waiting)));
   };
 
   const sendAll = async () => {

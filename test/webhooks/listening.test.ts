@@ -5,6 +5,7 @@ import { gateOf } from '../../src/shared/objects/address.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
 import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
+import { anEvent, listen } from '../support/listening.ts';
 import { evictOutbox, killOutbox, outbox, readOutbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
 import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
 
@@ -12,15 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const listen = async ({ asKey }: Customer, query = ''): Promise<Json> => {
-  const { status, body } = await asKey('GET', `/api/events${query}`);
-  expect([status, body.error]).toEqual([200, undefined]);
-  return body;
-};
-
 const idsOf = ({ data }: Json): string[] => data.map(({ id }: Json) => id);
-
-const anEvent = (ms = Date.now()) => newEvent('license.created', ms, { customer_email: 'grace@example.com' });
 
 test('returns events in the order of arrival, also an event that is older than the cursor', async () => {
   const ada = await signUp();
@@ -224,18 +217,4 @@ test('a client without license.verified isn’t woken by it, and lets the gate c
   await outbox(ada.accountId).accept(JSON.stringify([verified]));
   expect(idsOf(await listen(ada, `?cursor=${other.next_cursor}`))).toEqual([verified.id]);
   expect(idsOf(await listen(ada, `?cursor=${page.next_cursor}&verified=false`))).toEqual([event.id]);
-});
-
-test('a cursor from before nobody listened stays expired when another client begins to listen', async () => {
-  const ada = await signUp();
-  const { next_cursor } = await listen(ada);
-  vi.setSystemTime(Date.now() + LISTEN_MS + 1);
-  await runOutboxAlarm(ada.accountId);
-  await outbox(ada.accountId).accept(JSON.stringify([anEvent()]));
-  await listen(ada, '?verified=false');
-  for (const query of ['', '&verified=false'])
-    expect((await ada.asKey('GET', `/api/events?cursor=${next_cursor}${query}`)).status).toBe(400);
-  // Nor does one without license.verified serve a client that wants it, for whom none was kept.
-  const { next_cursor: without } = await listen(ada, '?verified=false');
-  expect((await ada.asKey('GET', `/api/events?cursor=${without}`)).status).toBe(400);
 });
