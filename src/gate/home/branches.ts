@@ -14,7 +14,8 @@ import {
   type RenewalReply,
   type Report,
 } from '../rules/messages.ts';
-import { openKnownBranches, openRestored } from './known-branches.ts';
+import { openKnownBranches } from './known-branches.ts';
+import { openRestored } from './restored-branches.ts';
 import type { HomeStore } from './store.ts';
 import { openTelling } from './telling.ts';
 import type { HomeUsage } from './usage.ts';

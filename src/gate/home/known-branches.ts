@@ -1,4 +1,4 @@
-import { type Region, REGIONS } from '../../shared/rules/regions.ts';
+import type { Region } from '../../shared/rules/regions.ts';
 import type { Ledger } from '../object/ledger.ts';
 import {
   leasedUntil,
@@ -22,7 +22,7 @@ import {
   WHOLE,
 } from '../rules/limits.ts';
 import type { LeasedBranch, Report } from '../rules/messages.ts';
-import { type BranchStore, LOST } from './branch-store.ts';
+import type { BranchStore } from './branch-store.ts';
 import type { Copy } from './copy.ts';
 import type { HomeUsage, TrafficTable } from './usage.ts';
 
@@ -187,61 +187,3 @@ export const openKnownBranches = (
 };
 
 export type KnownBranches = ReturnType<typeof openKnownBranches>;
-
-// A home that was restored from a backup doesn't know the branches that were opened after it. They answer until their leases
-// end, and what they have counted is taken over with their next message.
-
-const RESTORED = 'restored';
-/** More branches than an account opens after a backup. */
-const SKIPPED = 1_000_000;
-
-interface Restored {
-  atMs: number;
-  /** The last opening in the backup, and the last one that may have been made until the restore. */
-  knownOpenings: number;
-  lastOpening: number;
-}
-
-/**
- * Prepares restored rows for branches that the backup doesn't know, as part of the transaction of the restore: numbers of
- * openings and changes that they may have seen are not used again, and they drop their copies.
- */
-export const noteRestore = ({ sql, kv }: DurableObjectStorage, atMs: number): void => {
-  const [facts] = sql.exec<{ openings: number; revision: number }>(
-    'SELECT openings, revision FROM branch_facts',
-  );
-  const { openings: knownOpenings, revision } = facts ?? { openings: 0, revision: 0 };
-  const [lastOpening, lastRevision] = [knownOpenings + SKIPPED, revision + SKIPPED];
-  sql.exec(
-    'INSERT OR REPLACE INTO branch_facts (only, term, openings, revision) VALUES (1, 0, ?, ?)',
-    lastOpening,
-    lastRevision,
-  );
-  sql.exec('DELETE FROM branch_log');
-  sql.exec("INSERT INTO branch_log (revision, kind, ref) VALUES (?, 'all', '')", lastRevision);
-  kv.put(LOST, REGIONS);
-  kv.put(RESTORED, { atMs, knownOpenings, lastOpening } satisfies Restored);
-};
-
-/** What home knows of its restore. `leaseMs` is how long a branch may be leased. */
-export const openRestored = (kv: SyncKvStorage, leaseMs: number) => {
-  const restored = kv.get<Restored>(RESTORED) ?? null;
-  const leasedUntilMs = restored ? restored.atMs + leaseMs : 0;
-  const adopted = new Set<number>();
-
-  return {
-    /** Whether branches may be leased that home doesn't know. */
-    mayBeLeased: (nowMs: number) => nowMs < leasedUntilMs,
-
-    /** Whether a branch was opened before the restore. It closes, because what the backup says of it may be outdated. */
-    isLeftOver: (opening: number) => restored !== null && opening <= restored.lastOpening,
-
-    /** Takes a branch for known that the backup doesn't have. Returns false if it has it, or has had it. */
-    adopts: (opening: number): boolean => {
-      if (!restored || opening <= restored.knownOpenings || opening > restored.lastOpening) return false;
-      if (adopted.has(opening)) return false;
-      adopted.add(opening);
-      return true;
-    },
-  };
-};

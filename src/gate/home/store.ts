@@ -12,9 +12,9 @@ import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
 import { MACHINE_INDEXES } from './find-licenses.ts';
-import { noteRestore } from './known-branches.ts';
 import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-rows.ts';
 import { type Machines, openMachines } from './machines.ts';
+import { noteRestore } from './restored-branches.ts';
 import { openTrafficTable, type TrafficTable } from './usage.ts';
 
 /** What home stores: its copy of D1, and what it owns. */

@@ -61,6 +61,20 @@ test('what a branch has counted that was opened after the backup is taken over, 
   expect(await openBranches()).toEqual([]);
 });
 
+test('what a branch has counted that was opened after a restore is taken over after a second one of the same backup', async () => {
+  const backup = await backUp(ada.accountId);
+  await restore(ada.accountId, backup);
+  vi.advanceTimersByTime(LEASE_MS);
+  await openOceania();
+  await restore(ada.accountId, backup);
+  const { apiUsage } = await statistics(ada.accountId);
+  for (let i = 0; i < 10; i++) expect(await verifyIn('oc', ada, licenseKey)).toMatchObject({ region: 'oc' });
+  await renew();
+  await renew();
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiUsage + 11);
+  expect(await openBranches()).toEqual([]);
+});
+
 test.for([false, true])(
   'a branch that is in the backup closes (it has closed since: %s)',
   async (hasClosed) => {
