@@ -5,6 +5,7 @@ import { openShop, paid } from '../stores/shop.ts';
 import { codeAt } from '../support/authenticator.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
+import { waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { addSession, verifyAddress } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
@@ -71,7 +72,10 @@ const webhook: SetUp = async (ada) => {
   const receiver = await newReceiver();
   const { id } = await createOrFail(ada, '/api/webhooks', { url: receiver.url });
   const { body: delivery } = await ada.asSession('POST', `/api/webhooks/${id}/test`);
-  await receiver.receives(1);
+  const deliveries = async (): Promise<Json[]> =>
+    (await ada.asSession('GET', `/api/webhooks/${id}/deliveries`)).body.data;
+  // The receiver has the event before its attempt is noted.
+  await waitUntil(deliveries, ([sent]) => sent?.attempts.length === 1);
   return { url: receiver.url, webhook: id, delivery: delivery.id };
 };
 
