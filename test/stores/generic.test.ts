@@ -39,6 +39,7 @@ test('a payment names its order, what was bought, and who bought it', () => {
       kind: 'paid',
       about: 'order/7',
       with: ['order/7'],
+      version: 1,
       number: '7',
       buyer: { email: 'grace@example.com' },
       lines: [{ refs: ['pro'], quantity: 3 }],
@@ -52,7 +53,7 @@ test('in a subscription, the payment is known by its order and the end of its pe
   const renewed = { type: 'renewed', order: '7', period_end: '2027-01-31' };
   const covers = { untilMs: Date.parse('2027-01-31') };
   const about = { about: 'period/7/2027-01-31', with: ['order/7'] };
-  expect(factsOf(renewed)).toEqual([{ kind: 'paid', ...about, covers }]);
+  expect(factsOf(renewed)).toEqual([{ kind: 'paid', ...about, version: -1, covers }]);
   expect(factsOf({ ...renewed, type: 'refunded', amount: 5 })).toEqual([
     { kind: 'refunded', ...about, of: about.about, amount: 5, version: 5 },
   ]);

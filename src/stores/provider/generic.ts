@@ -55,10 +55,14 @@ const linesOf = (sent: Body) => {
 const buyerOf = (sent: Body) =>
   sent.type === 'paid' ? { buyer: { email: sent.email, ...(sent.name && { name: sent.name }) } } : {};
 
-const paymentFact = (sent: Body): StoreFact => ({
+/** A sale says more than a renewal of the same period, also where either was stored without a version. */
+const PAID_VERSIONS = { paid: 1, renewed: -1 } as const;
+
+const paymentFact = (sent: Extract<Body, { type: keyof typeof PAID_VERSIONS }>): StoreFact => ({
   kind: 'paid',
   about: paymentOf(sent),
   with: [orderOf(sent)],
+  version: PAID_VERSIONS[sent.type],
   ...(sent.type === 'paid' && { number: sent.order }),
   ...buyerOf(sent),
   ...linesOf(sent),

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { StoreFact } from '../../src/purchases/rules/facts.ts';
+import { generic } from '../../src/stores/provider/generic.ts';
+import { purchasesOf, sold } from './decided.ts';
+import { factsOf } from './module.ts';
+import { paid } from './shop.ts';
+
+// What a shop of the seller's own says more than once of one payment, or in parts.
+
+const PLANS = { pro: 'pro' };
+const FIRST = { order: '1', period_end: '2099-01-31' };
+const sent = (...bodies: object[]) => bodies.map((body) => ({ body }));
+
+const first = paid('1', { period_end: FIRST.period_end });
+const renewed = { type: 'renewed', ...FIRST };
+
+test('a payment that the shop also calls a renewal keeps its buyer and what was bought', () => {
+  expect(sold(generic, sent(first, renewed), PLANS)).toEqual(['pro ×1 to 2099-01-31']);
+  expect(sold(generic, sent(first, { ...renewed, quantity: 9 }), PLANS)).toEqual(['pro ×1 to 2099-01-31']);
+});
+
+test('a payment that was stored before a sale and a renewal were told apart is found again', () => {
+  const stored = (body: object): StoreFact[] =>
+    factsOf(generic, body).map(({ version: _, ...fact }) => fact as StoreFact);
+  const whole = ['pro ×1 to 2099-01-31'];
+  expect(purchasesOf([...stored(renewed), ...factsOf(generic, first)], PLANS)).toEqual(whole);
+  expect(purchasesOf([...stored(first), ...factsOf(generic, renewed)], PLANS)).toEqual(whole);
+});
