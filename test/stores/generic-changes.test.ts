@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import { generic } from '../../src/stores/provider/generic.ts';
@@ -21,8 +22,33 @@ test('a payment that the shop also calls a renewal keeps its buyer and what was 
 
 test('a payment that was stored before a sale and a renewal were told apart is found again', () => {
   const stored = (body: object): StoreFact[] =>
-    factsOf(generic, body).map(({ version: _, ...fact }) => fact as StoreFact);
+    factsOf(generic, body).map((fact) => {
+      const { version: _, ...rest } = fact;
+      return rest;
+    });
   const whole = ['pro ×1 to 2099-01-31'];
   expect(purchasesOf([...stored(renewed), ...factsOf(generic, first)], PLANS)).toEqual(whole);
   expect(purchasesOf([...stored(first), ...factsOf(generic, renewed)], PLANS)).toEqual(whole);
+});
+
+test('what was given back of prices in decimals is all of them, or all but a cent', () => {
+  const day = (i: number) => ({ period_end: `2099-01-${10 + i}` });
+  const pricesOf = (cents: number[]) =>
+    cents.map((price, i) => ({ ...(i === 0 ? first : renewed), ...day(i), amount: price / 100 }));
+  const statusOf = (cents: number[], refunded: number) => {
+    const refund = { type: 'refunded', order: '1', amount: refunded / 100 };
+    return sold(generic, sent(...pricesOf(cents), refund), PLANS)[0]?.split(' ')[0];
+  };
+  expect(statusOf([299, 299, 299, 299, 299], 1_495)).toBe('revoked');
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 2, max: 9_999_999 }), { minLength: 1, maxLength: 20 }),
+      (cents) => {
+        const sum = cents.reduce((total, price) => total + price, 0);
+        expect(statusOf(cents, sum)).toBe('revoked');
+        expect(statusOf(cents, sum - 1)).toBe('pro');
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

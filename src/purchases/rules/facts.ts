@@ -49,7 +49,7 @@ export interface Paid extends About, OrderDetails {
   kind: 'paid';
   /** Other names of this payment: a charge and its invoice, by either of which a refund may name it. */
   as?: Thing[];
-  /** In the store's own unit, which its refunds have, too. */
+  /** In the store's own unit, which its refunds have, too. It may be a decimal. */
   amount?: number;
   currency?: string;
   /**

@@ -84,8 +84,12 @@ const sumOf = (refunds: Refunded[], names: ReadonlySet<Thing>): number => {
   );
 };
 
+/** Sums of decimals, such as 14.950000000000001, differ in digits that no amount has. */
+const withoutNoise = (sum: number): number => Number(sum.toPrecision(12));
+
 /** Whether a sum is all of what was paid. If that is unknown, any sum is, because nothing shows that it is only a part. */
-const isAll = (sum: number, paid: number | null): boolean => sum > 0 && (paid === null || sum >= paid);
+const isAll = (sum: number, paid: number | null): boolean =>
+  sum > 0 && (paid === null || withoutNoise(sum) >= withoutNoise(paid));
 
 const isOf = (names: ReadonlySet<Thing>) => {
   return ({ of }: { of: Thing | 'all' }): boolean => of !== 'all' && names.has(of);
