@@ -113,3 +113,16 @@ test('a new price of the same product goes on with the license, and a free one o
   expect(sold(stripe, [first, renewed('price_free', 0)], PLANS)).toEqual(['pro ×1 to 2027-02-10, no_offer']);
   expect(sold(stripe, [first, renewed('price_pro', 0)], PLANS)).toEqual(['pro ×1 to 2027-03-10']);
 });
+
+test('two things that are added to a subscription at once are two licenses', () => {
+  const period = { amount: 900, from: '2027-02-10', to: '2027-03-10' };
+  const renewal = paid('in_2', '2027-02-10', 'subscription_cycle', [
+    { price: 'price_pro', ...period },
+    { price: 'price_a', ...period },
+    { price: 'price_b', ...period },
+  ]);
+  const products = { ...PLANS, price_a: 'a', price_b: 'b' };
+  expect(sold(stripe, [pro('in_1', '2027-01-10', '2027-02-10'), renewal], products)).toEqual([
+    'pro ×1 to 2027-03-10, b ×1 to 2027-03-10, a ×1 to 2027-03-10',
+  ]);
+});

@@ -2,8 +2,9 @@ import { addDays, isoDate } from '../../shared/rules/dates.ts';
 import type { SoldOffer, WantedLicense } from '../../shared/rules/sold-offer.ts';
 import { DEFAULT_GRACE_DAYS, MAX_QUANTITY, type PurchaseStatus } from '../../shared/rules/stores.ts';
 import type { PurchaseLine, Thing } from './facts.ts';
-import { isPastDue, type KnownFact, ofKind, type Payment, paymentsOf } from './payments.ts';
-import { type Slot, slotsOf } from './slots.ts';
+import { type KnownFact, ofKind, type Payment, paymentsOf } from './payments.ts';
+import { type Slot, type SlotPayment, slotsOf } from './slots.ts';
+import { hasEnded, isPastDue } from './subscriptions.ts';
 
 // What a purchase's licenses are follows from the set of its facts, and from what its store's offers mean. Nothing else matters:
 // not the order in which the facts came, nor how often, nor what the licenses are now.
@@ -99,12 +100,12 @@ const offeredPart = (slot: Slot, payments: Payment[], books: PurchaseBooks) => {
 };
 
 /** Returns the last day of a slot's licenses, or undefined if what was paid is not known to cover any. */
-const expiryOf = (offer: SoldOffer, payments: Payment[]): string | null | undefined => {
+const expiryOf = (offer: SoldOffer, paid: SlotPayment[]): string | null | undefined => {
   if (offer.grant === 'perpetual') return null;
   const days =
     offer.grant === 'days'
-      ? payments.map(({ atMs }) => addDays(isoDate(atMs), offer.days ?? 0))
-      : payments.flatMap(({ through }) => through ?? []);
+      ? paid.map(({ payment }) => addDays(isoDate(payment.atMs), offer.days ?? 0))
+      : paid.flatMap(({ through }) => through ?? []);
   return days.toSorted().at(-1);
 };
 
@@ -116,10 +117,7 @@ const decideSlot = (
   const live = paid.filter(({ payment }) => payment.isLive);
   // Where nothing is left, the licenses stay as they were, but for what a refund does to them.
   const counted = live.length > 0 ? live : paid;
-  const expiresAt = expiryOf(
-    offer,
-    counted.map(({ payment }) => payment),
-  );
+  const expiresAt = expiryOf(offer, counted);
   if (expiresAt === undefined) return null;
   const quantities = counted.map(({ line }) => line.quantity);
   const last = quantities.at(-1) ?? 1;
@@ -157,15 +155,19 @@ const detailsOf = (facts: KnownFact[]) => {
   };
 };
 
+/** Returns the one word for a purchase: it has ended once all of its subscriptions have. */
 const statusOf = (
   facts: KnownFact[],
   payments: Payment[],
-  { isDisputed, isEnded }: { isDisputed: boolean; isEnded: boolean },
+  sold: { slot: Slot; offer: SoldOffer }[],
+  isDisputed: boolean,
 ): PurchaseStatus => {
   if (isDisputed) return 'disputed';
   if (!payments.some(({ isLive }) => isLive)) return 'refunded';
-  if (isEnded) return 'ended';
-  return isPastDue(facts, payments) ? 'past_due' : 'fulfilled';
+  const slots = sold.map(({ slot }) => slot);
+  const renewed = sold.filter(({ offer }) => offer.grant === 'subscription');
+  if (renewed.length > 0 && renewed.every(({ slot }) => hasEnded(facts, slot))) return 'ended';
+  return isPastDue(facts, payments, slots) ? 'past_due' : 'fulfilled';
 };
 
 /** Returns what a purchase's facts make of it. */
@@ -187,23 +189,18 @@ export const decidePurchase = (books: PurchaseBooks): PurchaseDecision => {
   const slots = slotsOf(payments, ordered);
   if (slots.length === 0) return nothing('pending', 'nothing_named');
   const isDisputed = ofKind(facts, 'disputed').some(({ fact }) => fact.state === 'open');
-  const hasEnded = ofKind(facts, 'ended').length > 0;
   const offered = slots.map((slot) => offeredPart(slot, payments, books));
-  const isSubscription = offered.some((part) => part?.offer.grant === 'subscription');
-  const state = { isDisputed, isEnded: hasEnded && isSubscription };
-  const decided = offered.map((part) => part && decideSlot(part.slot, part.offer, state));
+  const decided = offered.map(
+    (part) => part && decideSlot(part.slot, part.offer, { isDisputed, isEnded: hasEnded(facts, part.slot) }),
+  );
   const known = decided.filter((slot) => slot !== null);
   if (offered.some((part) => !part?.isWhole)) return nothing('unmapped', 'no_offer', known);
   if (known.length < decided.length) return nothing('pending', 'period_unknown', known);
   if (known.reduce((sum, { count }) => sum + count, 0) > MAX_QUANTITY)
     return nothing('failed', 'too_many_licenses', known);
-  return {
-    ...details,
-    status: statusOf(facts, payments, state),
-    reason: null,
-    slots: known,
-    isGiving: !isBarred,
-  };
+  const sold = offered.filter((part) => part !== null);
+  const status = statusOf(facts, payments, sold, isDisputed);
+  return { ...details, status, reason: null, slots: known, isGiving: !isBarred };
 };
 
 /** The store's customer, whose address a fact of their own may tell. */

@@ -17,6 +17,10 @@ export interface PurchaseLine {
   /** Empty if it is what an earlier payment was for, as in a renewal that says only how many. */
   refs: string[];
   quantity: number;
+  /** Its own subscription, in a payment for several. */
+  subscription?: Thing;
+  /** The end of its own period, in a payment that covers other lines longer. */
+  untilMs?: number;
 }
 
 /** What an order or a subscription is for. */
@@ -77,7 +81,7 @@ export interface Linked extends About {
 export interface Renews extends About {
   kind: 'renews';
   untilMs: number;
-  /** What was paid for until then, of a store whose payments don't say it. */
+  /** What was paid for until then, of a store whose payments don't say it, or not what of them is renewed. */
   lines?: PurchaseLine[];
 }
 

@@ -1,5 +1,6 @@
 import { isoDate } from '../../shared/rules/dates.ts';
 import type { Disputed, Paid, PurchaseLine, Refunded, Renews, StoreFact, Thing } from './facts.ts';
+import { linesIn, linesOf, subscriptionOf, withSubscriptions } from './lines.ts';
 
 // The payments of a purchase, as its facts tell them: what each has paid for, how long it covers, and whether it still counts.
 
@@ -9,6 +10,8 @@ export interface KnownFact {
   takenAtMs: number;
 }
 
+type Day = string | null | undefined;
+
 export interface Payment {
   name: string;
   names: ReadonlySet<Thing>;
@@ -16,8 +19,12 @@ export interface Payment {
   /** When what it pays for begins, as the store tells. Null if it tells no times. */
   fromMs: number | null;
   amount: number | null;
-  /** The last day that it covers. Null if it is for no period, and undefined if that is not known yet. */
-  through: string | null | undefined;
+  /** The last day that any of it covers. Null if it is for no period, and undefined if that is not known yet. */
+  through: Day;
+  /** The last day that it covers of a line, which has the subscription of it. */
+  throughOf: (line: PurchaseLine) => Day;
+  /** Null if it is for none, or for several. */
+  subscription: Thing | null;
   lines: PurchaseLine[] | null;
   /** Whether the lines are the difference to the payment before. */
   areChanges: boolean;
@@ -52,7 +59,7 @@ const renewalsOf = ({ covers }: Paid, renewals: Renews[]): Renews[] => {
   return renewals.filter(({ untilMs }) => isoDate(untilMs) === day);
 };
 
-const throughOf = (fact: Paid, renewals: Renews[]): string | null | undefined => {
+const throughOf = (fact: Paid, renewals: Renews[]): Day => {
   const { covers } = fact;
   if (!covers) return null;
   if ('untilMs' in covers) return isoDate(covers.untilMs);
@@ -65,7 +72,7 @@ const earliest = (times: (number | null)[]): number | null => {
   return known.length === 0 ? null : Math.min(...known);
 };
 
-const latest = (days: (string | null | undefined)[]): string | null | undefined =>
+const latest = (days: Day[]): Day =>
   days
     .filter((day) => typeof day === 'string')
     .toSorted()
@@ -100,18 +107,6 @@ const totalOf = (amounts: (number | null)[]): number | null =>
 
 const isLost = ({ state }: Disputed) => state === 'lost';
 
-const linesIn = ({ lines }: Paid | Renews): PurchaseLine[][] => (lines ? [lines] : []);
-
-/** What the facts of one payment say that it is for. Where each names one thing, that thing has the ids of all. */
-const linesOf = (named: PurchaseLine[][]): PurchaseLine[] | null => {
-  const [first] = named;
-  if (!first) return null;
-  if (named.some(({ length }) => length !== 1))
-    return named.toSorted((a, b) => b.length - a.length)[0] ?? null;
-  const refs = [...new Set(named.flat().flatMap((line) => line.refs))];
-  return [{ refs, quantity: Math.max(...named.flat().map(({ quantity }) => quantity)) }];
-};
-
 const byEnd = (a: Payment, b: Payment): number =>
   (a.through ?? '').localeCompare(b.through ?? '') || a.atMs - b.atMs || (a.name < b.name ? -1 : 1);
 
@@ -140,7 +135,11 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
     if (own.length === 0) return [];
     const told = own.map(({ fact }) => fact);
     const amounts = own.flatMap(({ fact }) => fact.amount ?? []);
-    const ofPeriod = told.flatMap((fact) => renewalsOf(fact, renewals));
+    const subscription = subscriptionOf(told);
+    const ownOf = (owner: Thing | null | undefined) =>
+      owner ? renewals.filter((renewal) => renewal.about === owner) : renewals;
+    const through = (of: Renews[]) => latest(told.map((fact) => throughOf(fact, of)));
+    const ofPeriod = told.flatMap((fact) => renewalsOf(fact, ownOf(subscription)));
     const lines = linesOf(told.flatMap(linesIn)) ?? linesOf(ofPeriod.flatMap(linesIn).slice(0, 1));
     return {
       name: own[0]?.fact.about ?? '',
@@ -148,8 +147,11 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
       atMs: Math.min(...own.map(({ fact, takenAtMs }) => fact.atMs ?? takenAtMs)),
       fromMs: earliest(told.map(begin)),
       amount: amounts.length === 0 ? null : Math.max(...amounts),
-      through: latest(own.map(({ fact }) => throughOf(fact, renewals))),
-      lines,
+      through: through(ownOf(subscription)),
+      throughOf: (line: PurchaseLine) =>
+        line.untilMs === undefined ? through(ownOf(line.subscription)) : isoDate(line.untilMs),
+      subscription,
+      lines: lines && withSubscriptions(lines, subscription, renewals),
       areChanges: own.some(({ fact }) => fact.areChanges === true),
     };
   });
@@ -167,15 +169,3 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
     })
     .toSorted(known.every(({ fromMs }) => fromMs !== null) ? byBeginning : byEnd);
 };
-
-/** Whether a payment is overdue: neither it nor, for a subscription, one that covers a later day was paid. */
-export const isPastDue = (facts: KnownFact[], payments: Payment[]): boolean =>
-  ofKind(facts, 'past_due').some(({ fact, takenAtMs }) => {
-    const live = payments.filter(({ isLive }) => isLive);
-    if (live.some(({ names }) => names.has(fact.about))) return false;
-    const day = isoDate(fact.atMs ?? takenAtMs);
-    const isOfWhole = /^(?:order|subscription)\//.test(fact.about);
-    if (isOfWhole) return !live.some(({ through }) => typeof through === 'string' && through > day);
-    const { atMs } = fact;
-    return atMs === undefined || !live.some((payment) => payment.atMs > atMs);
-  });

@@ -1,12 +1,16 @@
-import type { PurchaseLine } from './facts.ts';
+import type { PurchaseLine, Thing } from './facts.ts';
 import type { Payment } from './payments.ts';
 
 // What a purchase is for. Each line that was ever paid has a slot, in which its licenses are. A renewal's lines are found again
-// by their ids; one that has another id takes a place that is left, so that a change of plan keeps its license.
+// by their ids and subscriptions; one that has another id takes a place that is left, so that a change of plan keeps its license.
 
 export interface SlotPayment {
   payment: Payment;
   line: PurchaseLine;
+  /** The last day that is paid of the line. */
+  through: Payment['through'];
+  /** What is renewed. Null if that is unknown. */
+  subscription: Thing | null;
 }
 
 export interface Slot {
@@ -19,33 +23,43 @@ export interface Slot {
 
 const byRef = (a: PurchaseLine, b: PurchaseLine): number => ((a.refs[0] ?? '') < (b.refs[0] ?? '') ? -1 : 1);
 
-/** Lines of the same thing are one. */
+/** Lines of the same thing are one, unless they are of two subscriptions. */
 const tidy = (lines: PurchaseLine[]): PurchaseLine[] =>
-  [...Map.groupBy(lines, ({ refs }) => JSON.stringify(refs)).values()]
-    .flatMap(([first, ...others]) =>
-      first
-        ? { refs: first.refs, quantity: others.reduce((sum, { quantity }) => sum + quantity, first.quantity) }
-        : [],
-    )
+  [...Map.groupBy(lines, ({ refs, subscription }) => JSON.stringify([refs, subscription])).values()]
+    .flatMap((same) => {
+      const [first] = same;
+      const quantity = same.reduce((sum, line) => sum + line.quantity, 0);
+      return first ? { ...first, quantity } : [];
+    })
     .toSorted(byRef);
+
+const isSameRef = (a: PurchaseLine, b: PurchaseLine): boolean =>
+  a.refs[0] !== undefined && a.refs[0] === b.refs[0];
+const isSameOwner = (a: PurchaseLine, b: PurchaseLine): boolean => a.subscription === b.subscription;
+const hasNoOwner = ({ subscription }: PurchaseLine): boolean => subscription === undefined;
+
+/** What shows that a line goes on with another one, the surest first. */
+const SIGNS: ((line: PurchaseLine, earlier: PurchaseLine) => boolean)[] = [
+  (line, earlier) => isSameRef(line, earlier) && isSameOwner(line, earlier),
+  (line, earlier) => isSameRef(line, earlier) && (hasNoOwner(line) || hasNoOwner(earlier)),
+  (line, earlier) => isSameOwner(line, earlier),
+  isSameRef,
+  () => true,
+];
 
 /** Finds the slot of each line among those that there are, or adds one. */
 const place = (slots: PurchaseLine[], lines: PurchaseLine[]): Map<number, PurchaseLine> => {
   const placed = new Map<number, PurchaseLine>();
-  const isFree = (i: number) => !placed.has(i);
-  const left = tidy(lines).filter((line) => {
-    const at = slots.findIndex(
-      ({ refs }, i) => isFree(i) && refs[0] !== undefined && refs[0] === line.refs[0],
-    );
-    if (at !== -1) placed.set(at, line);
-    return at === -1;
-  });
-  for (const line of left) {
-    const free = slots.findIndex((_, i) => isFree(i));
-    const at = free === -1 ? slots.length : free;
-    // A renewal may say only how many.
-    placed.set(at, line.refs.length === 0 ? { ...line, refs: slots[at]?.refs ?? [] } : line);
-  }
+  let left = tidy(lines);
+  for (const isSign of SIGNS)
+    left = left.filter((line) => {
+      const at = slots.findIndex((earlier, i) => !placed.has(i) && isSign(line, earlier));
+      // A renewal may say only how many.
+      if (at !== -1) placed.set(at, line.refs.length === 0 ? { ...line, refs: slots[at]?.refs ?? [] } : line);
+      return at === -1;
+    });
+  // The last one has the next slot, since there was a time when no other one got any.
+  for (const [i, line] of left.toReversed().entries()) placed.set(slots.length + i, line);
   return placed;
 };
 
@@ -60,23 +74,49 @@ const change = (before: PurchaseLine[], changes: PurchaseLine[]): PurchaseLine[]
   return [...kept, ...changes.filter(isNew)].filter(({ quantity }) => quantity > 0);
 };
 
+type Placed = ReadonlyMap<number, PurchaseLine>;
+
+/** Returns what a payment is for that doesn't say it: what was paid last, of its own subscription if it names one. */
+const goesOn = ({ subscription }: Payment, last: Placed, current: PurchaseLine[]): Placed => {
+  if (subscription === null) return last;
+  const ofLast = [...last].filter(([, line]) => line.subscription === subscription);
+  const known = ofLast.length > 0 ? ofLast : [...current.entries()];
+  const own = known.filter(([, line]) => line.subscription === subscription);
+  return own.length > 0 ? new Map(own) : last;
+};
+
+const toSlotPayment = (payment: Payment, line: PurchaseLine): SlotPayment => {
+  const subscription = payment.subscription ?? line.subscription ?? null;
+  const through = payment.throughOf({ ...line, ...(subscription !== null && { subscription }) });
+  return { payment, line, through, subscription };
+};
+
+/** The end of a line's period is that of one payment only. */
+const withoutEnd = ({ refs, quantity, subscription }: PurchaseLine): PurchaseLine => ({
+  refs,
+  quantity,
+  ...(subscription !== undefined && { subscription }),
+});
+
 /** Returns the slots of payments in their order. `ordered` is what an order or a subscription says that it is for. */
 export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] => {
   const first = payments.find(({ lines }) => lines?.some(({ refs }) => refs.length > 0))?.lines;
-  const current: PurchaseLine[] = tidy(ordered.length > 0 ? ordered : (first ?? []));
+  const current = tidy(ordered.length > 0 ? ordered : (first ?? [])).map(withoutEnd);
   const slots: Slot[] = current.map(({ refs }, slot) => ({ slot, paid: [], refs: [refs] }));
-  let last: Map<number, PurchaseLine> = new Map(current.entries());
+  let last: Placed = new Map(current.entries());
   for (const payment of payments) {
     const { lines, areChanges } = payment;
     const placed =
-      lines === null ? last : place(current, areChanges ? change([...last.values()], lines) : lines);
+      lines === null
+        ? goesOn(payment, last, current)
+        : place(current, areChanges ? change([...last.values()], lines) : lines);
     for (const [slot, line] of placed) {
       slots[slot] ??= { slot, paid: [], refs: [] };
-      slots[slot].paid.push({ payment, line });
+      slots[slot].paid.push(toSlotPayment(payment, line));
       slots[slot].refs.unshift(line.refs);
-      current[slot] = line;
+      current[slot] = withoutEnd(line);
     }
-    last = placed;
+    last = new Map([...placed].map(([slot, line]) => [slot, withoutEnd(line)]));
   }
   return slots.filter(({ paid, refs }) => paid.length > 0 && refs.some((list) => list.length > 0));
 };

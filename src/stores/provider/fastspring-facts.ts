@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
+import type { PurchaseLine, StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import { addMonths, DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import {
   account,
@@ -103,13 +103,18 @@ const subscriptionFacts = (sent: Subscription, type: string, createdMs: number |
 /** A rebill may be made a moment before its date, and no period is shorter than a day. */
 const EARLY_MS = HOUR_MS;
 
+type Item = z.output<typeof order>['items'][number];
+
+const lineOf = ({ product, quantity }: Item) => ({ refs: [product], quantity: Math.max(1, quantity ?? 1) });
+
+const ownerOf = ({ subscription: of }: Item): { subscription?: Thing } =>
+  of ? { subscription: `subscription/${typeof of === 'object' ? of.id : of}` } : {};
+
 /** Two copies of an order differ in when it was last changed: the earliest is when it was bought. */
 const orderFacts = (sent: z.output<typeof order>): StoreTold => {
-  const subscriptions = sent.items.flatMap((item) => item.subscription ?? []);
-  const known = subscriptions.filter((item) => typeof item === 'object');
-  const owners = subscriptions.map(
-    (item): Thing => `subscription/${typeof item === 'object' ? item.id : item}`,
-  );
+  const known = sent.items.flatMap(({ subscription: of }) => (of && typeof of === 'object' ? of : []));
+  const lines = sent.items.map((item): PurchaseLine => ({ ...lineOf(item), ...ownerOf(item) }));
+  const owners = lines.flatMap((line) => line.subscription ?? []);
   const details: StoreFact = {
     kind: sent.completed === false ? 'ordered' : 'paid',
     about: `order/${sent.id}`,
@@ -119,7 +124,7 @@ const orderFacts = (sent: z.output<typeof order>): StoreTold => {
     ...said({ number: sent.reference, currency: sent.currency }),
     ...(typeof sent.total === 'number' && { amount: toHundredths(sent.total) }),
     ...buyer(sent.account, sent.customer),
-    lines: sent.items.map((item) => ({ refs: [item.product], quantity: Math.max(1, item.quantity ?? 1) })),
+    lines,
     ...(owners.length > 0 && { covers: { renewalAfterMs: sent.changed + EARLY_MS } }),
   };
   return { facts: [details, ...known.flatMap((item) => renewalsOf(item))] };

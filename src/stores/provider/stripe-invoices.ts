@@ -71,11 +71,18 @@ const isCredit = ({ amount, proration_details: own, parent }: z.output<typeof li
     parent?.invoice_item_details?.proration_details,
   ].some((details) => Boolean(details?.credited_items));
 
+/** The end of a thing's own period, if it isn't the invoice's. What is sold once beside a subscription has no period. */
+const endOf = (lines: z.output<typeof line>[], untilMs: number): { untilMs?: number } => {
+  const periods = lines.flatMap(({ period }) => period ?? []);
+  const ends = periods.filter(({ start, end }) => end > (start ?? 0)).map(({ end }) => end);
+  return ends.length > 0 && Math.max(...ends) < untilMs ? { untilMs: Math.max(...ends) } : {};
+};
+
 /**
  * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
  * credit begins then, the thing was changed to another one. A price with tiers has a line for each.
  */
-const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] => {
+const linesOf = (sent: Invoice, offer: string | undefined, untilMs: number): PurchaseLine[] => {
   const startOf = ({ period }: z.output<typeof line>) => period?.start ?? 0;
   const named = sent.lines.data.filter((sold) => refsOf(sold).length > 0 || offer !== undefined);
   const things = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()]
@@ -86,8 +93,13 @@ const linesOf = (sent: Invoice, offer: string | undefined): PurchaseLine[] => {
     .filter(({ length }) => length > 0);
   const own = things.length === 1 && offer !== undefined ? [offer] : [];
   return things
-    .flat()
-    .map((sold) => ({ refs: [...own, ...refsOf(sold)], quantity: Math.max(1, sold.quantity ?? 1) }))
+    .flatMap((lines) =>
+      lines.map((sold) => ({
+        refs: [...own, ...refsOf(sold)],
+        quantity: Math.max(1, sold.quantity ?? 1),
+        ...endOf(lines, untilMs),
+      })),
+    )
     .filter(({ refs }) => refs.length > 0);
 };
 
@@ -110,13 +122,14 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...(sent.payment_intent === undefined ? [] : [`intent/${sent.payment_intent}` as Thing]),
     ...(sent.charge === undefined ? [] : [`charge/${sent.charge}` as Thing]),
   ];
-  const lines = linesOf(sent, offerIn(parent?.metadata));
   // The invoice's own period is the one before, in which its items were gathered. A credit's is that of what was changed.
   const sold = sent.lines.data.filter((one) => !isCredit(one));
   const periods = (sold.length > 0 ? sold : sent.lines.data).flatMap(({ period }) => period ?? []);
   const starts = periods.flatMap(({ start }) => start ?? []);
+  const untilMs = Math.max(...periods.map(({ end }) => end));
+  const lines = linesOf(sent, offerIn(parent?.metadata), untilMs);
   const covers = {
-    untilMs: Math.max(...periods.map(({ end }) => end)),
+    untilMs,
     ...(starts.length > 0 && { fromMs: Math.max(...starts) }),
   };
   const paid: StoreFact = {

@@ -59,6 +59,7 @@ const order = z.object({
 const subscription = z.object({
   ...common,
   parent_id: optionalId,
+  line_items: items.nullish(),
   next_payment_date_gmt: optionalTime,
   last_payment_date_gmt: optionalTime,
   end_date_gmt: optionalTime,
@@ -202,7 +203,10 @@ const subscriptionFacts = (data: unknown): StoreTold => {
         ? sent.end_date_gmt
         : undefined;
   const dates = untilMs === undefined ? endsOf(sent) : [untilMs];
-  for (const at of dates) facts.push({ kind: 'renews', ...about, untilMs: at });
+  // An order doesn't say which of its lines a subscription renews. The earliest copy is as it was when the order was paid.
+  const sold = sent.line_items ? { lines: linesOf(sent.line_items) } : {};
+  const earliest = { version: Number.MAX_SAFE_INTEGER - version, ...sold };
+  for (const at of dates) facts.push({ kind: 'renews', ...about, untilMs: at, ...earliest });
   if (sent.status === 'on-hold') facts.push({ kind: 'past_due', ...about, atMs: version, version });
   if (OVER.has(sent.status)) facts.push({ kind: 'ended', ...about, ...said({ atMs: sent.end_date_gmt }) });
   return { facts };
