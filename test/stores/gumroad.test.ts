@@ -39,7 +39,9 @@ test('a ping alone sells nothing: each sale is asked about', () => {
 
 test('what becomes of a membership is asked of its first sale', () => {
   const ended = subscriptionPing('subscription_ended', MEMBER.subscription, ['s1', 's2']);
-  expect(readBody(gumroad, asForm(ended))).toMatchObject({ type: 'subscription_ended', asks: ['sale/s1'] });
+  const asks = [`ended-at-${Date.parse('2027-03-10T12:00:00Z')}-sale/s1`];
+  expect(readBody(gumroad, asForm(ended))).toMatchObject({ type: 'subscription_ended', asks });
+  expect(readBody(gumroad, asForm({ ...ended, ended_at: 'soon' }))).toMatchObject({ asks: ['sale/s1'] });
   const bare = asForm({ resource_name: 'cancellation' });
   expect(readBody(gumroad, `${bare}&purchase_ids%5B%5D=s3&purchase_ids%5B%5D=s4`)).toMatchObject({
     asks: ['sale/s3'],
@@ -106,6 +108,22 @@ test('a refund, a dispute, and an end are what the sale says now', async () => {
   expect((await ask({ ...MEMBER, isEnded: true })).at(-1)).toEqual({
     kind: 'ended',
     about: `subscription/${MEMBER.subscription}`,
+  });
+});
+
+test('a membership has ended when its ping says so, and a sale in a list when it is the latest', async () => {
+  const ended = { ...MEMBER, isEnded: true };
+  const atMs = Date.parse('2027-03-10T12:00:00Z');
+  expect((await ask(ended, `ended-at-${atMs}-sale/${SOLD.id}`)).at(-1)).toMatchObject({
+    atMs,
+    version: atMs,
+  });
+  const { access } = openApi('token', { '/v2/sales?': { success: true, sales: [sale(ended)] } });
+  const soldMs = Date.parse(CREATED);
+  expect((await listAll(gumroad, access, soldMs)).facts.at(-1)).toMatchObject({
+    kind: 'ended',
+    atMs: soldMs,
+    version: soldMs,
   });
 });
 

@@ -64,6 +64,8 @@ export interface Paid extends About, OrderDetails {
   covers?: { untilMs: number; fromMs?: number } | { renewalAfterMs: number; orNone?: true };
   /** `lines` say what was added to the payment before, and taken away: of a store that bills only the difference. */
   areChanges?: true;
+  /** Of a store where a subscription that has ended can begin anew: an end that came before is none. */
+  takesBackEnd?: true;
 }
 
 /** Two names of one payment, for a store whose payments and invoices don't name each other. */

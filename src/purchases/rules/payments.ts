@@ -28,6 +28,8 @@ export interface Payment {
   lines: PurchaseLine[] | null;
   /** Whether the lines are the difference to the payment before. */
   areChanges: boolean;
+  /** Whether it takes back that its subscription has ended before. */
+  takesBackEnd: boolean;
   /** Neither given back in full nor lost in a dispute. */
   isLive: boolean;
 }
@@ -152,7 +154,8 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
         line.untilMs === undefined ? through(ownOf(line.subscription)) : isoDate(line.untilMs),
       subscription,
       lines: lines && withSubscriptions(lines, subscription, renewals),
-      areChanges: own.some(({ fact }) => fact.areChanges === true),
+      areChanges: told.some((fact) => fact.areChanges === true),
+      takesBackEnd: told.some((fact) => fact.takesBackEnd === true),
     };
   });
   const ofAll = refunds.filter(({ of }) => of === 'all');

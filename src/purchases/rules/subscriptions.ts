@@ -12,7 +12,11 @@ const isAbout = (thing: Thing, subscription: Thing | null): boolean =>
 
 /** Whether the subscription is over that a slot was last paid for. */
 export const hasEnded = (facts: KnownFact[], { paid }: Slot): boolean =>
-  ofKind(facts, 'ended').some(({ fact }) => isAbout(fact.about, paid.at(-1)?.subscription ?? null));
+  ofKind(facts, 'ended').some(({ fact, takenAtMs }) => {
+    const endedMs = fact.atMs ?? takenAtMs;
+    const isTakenBack = paid.some(({ payment }) => payment.takesBackEnd && payment.atMs > endedMs);
+    return !isTakenBack && isAbout(fact.about, paid.at(-1)?.subscription ?? null);
+  });
 
 /** Whether a payment is overdue: neither it nor, for a subscription, one that covers a later day was paid. */
 export const isPastDue = (facts: KnownFact[], payments: Payment[], slots: Slot[]): boolean => {

@@ -30,6 +30,9 @@ const registered = z.object({
   resource_subscriptions: z.array(z.object({ id, post_url: z.string() })),
 });
 
+/** Of the sale of a membership that has ended, with the time of that, which no sale tells. */
+const ENDED_ASK = /^ended-at-(\d+)-/;
+
 const call = (access: ApiAccess, path: string, request: ApiRequest = {}): Promise<unknown> =>
   access.call(`/v2/${path}`, { ...request, headers: { authorization: `Bearer ${access.key}` } });
 
@@ -55,13 +58,17 @@ export const gumroadApi: StoreApi = {
     const after = new Date(sinceMs - LOOK_BACK_MS).toISOString().slice(0, 10);
     const key = cursor === null ? '' : `&page_key=${encodeURIComponent(cursor)}`;
     const page = sales.parse(await call(access, `sales?after=${after}${key}`));
-    const { facts } = tellAll(page.sales.map((sale) => () => ({ facts: toGumroadFacts(sale) })));
+    const { facts } = tellAll(
+      page.sales.map((sale) => () => ({ facts: toGumroadFacts(sale, { isListed: true }) })),
+    );
     return { facts, reachesBack: true, next: page.next_page_key ?? null };
   },
 
   ask: async (access, ask) => {
     const { success, sale } = one.parse(await call(access, `sales/${askedId(ask)}`));
-    return success ? toGumroadFacts(sale, ask.startsWith('test-sale/')) : [];
+    const [, ended] = ENDED_ASK.exec(ask) ?? [];
+    const endedMs = ended === undefined ? undefined : Number(ended);
+    return success ? toGumroadFacts(sale, { isTestPing: ask.startsWith('test-'), endedMs }) : [];
   },
 
   connect: async (access, webhookUrl) => {

@@ -58,15 +58,33 @@ const paidOf = (sent: z.output<typeof sale>): StoreFact => {
     ),
     lines: [{ refs, quantity: Math.max(1, sent.quantity ?? 1) }],
     ...said({ amount: sent.price, currency: sent.currency }),
-    ...(sent.subscription_id !== undefined && { covers: { untilMs: addMonths(sent.created_at, months) } }),
+    ...(sent.subscription_id !== undefined && {
+      covers: { untilMs: addMonths(sent.created_at, months) },
+      takesBackEnd: true as const,
+    }),
   };
+};
+
+interface Told {
+  /** By a ping that is marked as a test. */
+  isTestPing?: boolean;
+  /** In a list, which has all later charges, too. */
+  isListed?: boolean;
+  /** When the membership has ended, as a ping says. */
+  endedMs?: number | undefined;
+}
+
+/** A sale doesn't say when its membership ended, only that it has: in a list, at the earliest after its latest charge. */
+const endOf = (sent: z.output<typeof sale>, { isListed, endedMs }: Told) => {
+  const atMs = isListed ? sent.created_at : endedMs;
+  return said({ atMs, version: atMs });
 };
 
 /**
  * Returns the facts of a sale. A ping that is marked as a test may be about a sale that is none, since Gumroad sends the last sale
  * when the seller tries the address: what the sale itself says counts more.
  */
-export const toGumroadFacts = (answer: unknown, isTestPing = false): StoreFact[] => {
+export const toGumroadFacts = (answer: unknown, told: Told = {}): StoreFact[] => {
   const sent = sale.parse(answer);
   // The giver's purchase is the one that was paid.
   if (sent.is_gift_receiver_purchase) return [];
@@ -78,7 +96,7 @@ export const toGumroadFacts = (answer: unknown, isTestPing = false): StoreFact[]
     {
       ...paidOf(sent),
       ...more,
-      ...(isTestPing && !isOwn ? { isTest: true as const, version: 0 } : { version: 1 }),
+      ...(told.isTestPing && !isOwn ? { isTest: true as const, version: 0 } : { version: 1 }),
     },
   ];
   if (sent.refunded) facts.push({ kind: 'refunded', about, of: about, ...more, amount: null });
@@ -86,6 +104,11 @@ export const toGumroadFacts = (answer: unknown, isTestPing = false): StoreFact[]
     facts.push({ kind: 'disputed', about, of: about, ...more, state: sent.dispute_won ? 'won' : 'open' });
   const [subscription] = owner;
   if (subscription !== undefined && (sent.dead || sent.ended))
-    facts.push({ kind: 'ended', about: subscription, ...(isOwn && { isTest: true as const }) });
+    facts.push({
+      kind: 'ended',
+      about: subscription,
+      ...endOf(sent, told),
+      ...(isOwn && { isTest: true as const }),
+    });
   return facts;
 };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { equalInConstantTime } from '../../shared/crypto/hash.ts';
 import { gumroadApi } from './gumroad-api.ts';
-import { readJson } from './parts.ts';
+import { optionalTime, readJson } from './parts.ts';
 import type { Message, StoreDelivery, StoreProvider, StoreReading } from './provider.ts';
 
 // Gumroad signs nothing. The path has a token, and whatever a ping says is asked of the API before it is believed.
@@ -29,8 +29,10 @@ const read = ({ body }: Message): StoreReading => {
   // What becomes of a membership names its sales, each of which says it.
   const { data: sale } = saleId.safeParse(valueOf('sale_id', 'purchase_ids'));
   if (sale === undefined) return { kind: 'unreadable', problem: 'The body names no sale.' };
+  const { data: endedMs } = optionalTime.safeParse(valueOf('ended_at'));
   const isTest = valueOf('test') === 'true';
-  return { kind: 'facts', type, facts: [], asks: [`${isTest ? 'test-sale' : 'sale'}/${sale}`] };
+  const about = endedMs === undefined ? (isTest ? 'test-' : '') : `ended-at-${endedMs}-`;
+  return { kind: 'facts', type, facts: [], asks: [`${about}sale/${sale}`] };
 };
 
 export const gumroad: StoreProvider = {

@@ -60,6 +60,7 @@ export const subscriptionPing = (
   resource: 'cancellation' | 'subscription_ended' | 'subscription_restarted',
   subscription: string,
   sales: string[],
+  endedAt = '2027-03-10T12:00:00Z',
 ): Record<string, string> => ({
   subscription_id: subscription,
   product_id: 'pTqRuNPmZhkXbbMJ8jp8yg==',
@@ -77,7 +78,7 @@ export const subscriptionPing = (
     cancelled_at: '2027-02-01T00:00:00Z',
     cancelled_by_buyer: 'true',
   }),
-  ...(resource === 'subscription_ended' && { ended_at: '2027-03-10T12:00:00Z', ended_reason: 'cancelled' }),
+  ...(resource === 'subscription_ended' && { ended_at: endedAt, ended_reason: 'cancelled' }),
 });
 
 /** The sale as the API answers it, which is as it is now. */

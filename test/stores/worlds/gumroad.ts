@@ -1,7 +1,15 @@
 import { gumroad } from '../../../src/stores/provider/gumroad.ts';
 import { type GumroadSale, ping, sale, subscriptionPing } from '../bodies/gumroad.ts';
 import { openApi } from '../module.ts';
-import { type Notice, RENEWED_AT, SOLD_AT, type StoreHistory, type StoreWorld } from './world.ts';
+import {
+  type Notice,
+  OVER_AGAIN_AT,
+  RENEWED_AT,
+  RESTARTED_AT,
+  SOLD_AT,
+  type StoreHistory,
+  type StoreWorld,
+} from './world.ts';
 
 const asForm = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 
@@ -21,9 +29,16 @@ export const gumroadWorld = (history: StoreHistory): StoreWorld => {
     '/v2/sales?': { success: true, sales: known.toReversed().map(sale) },
     ...Object.fromEntries(known.map((one) => [`/v2/sales/${one.id}`, { success: true, sale: sale(one) }])),
   });
-  const notify = (fields: Record<string, string>, about: string) => {
+  const notify = (fields: Record<string, string>) => {
     const { access } = openApi('token', answersOf(sales));
-    notices.push({ body: asForm(fields), told: () => gumroad.api!.ask!(access, `sale/${about}`) });
+    const body = asForm(fields);
+    const reading = gumroad.read({ body, topic: null });
+    const [ask = ''] = (reading.kind === 'facts' && reading.asks) || [];
+    notices.push({ body, told: () => gumroad.api!.ask!(access, ask) });
+  };
+  const changeAll = (isEnded: boolean, fields: Record<string, string>) => {
+    sales = sales.map((one) => ({ ...one, isCancelled: isEnded, isEnded }));
+    notify(fields);
   };
   const change = (id: string, changes: Partial<GumroadSale>, resource: string) => {
     sales = sales.map((one) => (one.id === id ? { ...one, ...changes } : one));
@@ -32,13 +47,12 @@ export const gumroadWorld = (history: StoreHistory): StoreWorld => {
         sales.find((one) => one.id === id)!,
         resource,
       ),
-      id,
     );
   };
-  notify(ping(first), 's1');
+  notify(ping(first));
   if (history.isRenewed) {
     sales = [...sales, second];
-    notify(ping(second), 's2');
+    notify(ping(second));
   }
   if (history.refund === 'part') change('s1', { isPartlyRefunded: true }, 'refund');
   if (history.refund === 'first') change('s1', { isRefunded: true }, 'refund');
@@ -46,8 +60,15 @@ export const gumroadWorld = (history: StoreHistory): StoreWorld => {
   if (history.dispute !== 'none') change('s1', { isDisputed: true }, 'dispute');
   if (history.dispute === 'won') change('s1', { isDisputeWon: true }, 'dispute_won');
   if (history.isOver) {
-    sales = sales.map((one) => ({ ...one, isCancelled: true, isEnded: true }));
-    notify(subscriptionPing('subscription_ended', 'm1', ['s1']), 's1');
+    changeAll(true, subscriptionPing('subscription_ended', 'm1', ['s1']));
+    if (history.restart) {
+      const third = { ...second, id: 's3', order: 3, createdAt: RESTARTED_AT };
+      changeAll(false, subscriptionPing('subscription_restarted', 'm1', ['s1']));
+      sales = [...sales, third];
+      notify(ping(third));
+    }
+    if (history.restart === 'over again')
+      changeAll(true, subscriptionPing('subscription_ended', 'm1', ['s1'], OVER_AGAIN_AT));
   }
-  return { notices, key: 'token', answers: answersOf(sales), lacks: ['isPastDue'] };
+  return { notices, key: 'token', answers: answersOf(sales), lacks: ['isPastDue'], canRestart: true };
 };

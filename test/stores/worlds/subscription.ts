@@ -26,5 +26,6 @@ export const history = fc.record<StoreHistory>({
   refund: fc.constantFrom('none', 'part', 'first', 'second'),
   isPastDue: fc.boolean(),
   isOver: fc.boolean(),
+  restart: fc.constantFrom(undefined, 'restarted', 'over again'),
   dispute: fc.constantFrom('none', 'open', 'won'),
 });
