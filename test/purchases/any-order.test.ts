@@ -45,7 +45,9 @@ const ofGeneric = (parts: boolean[]): History => {
         : [{ type: 'refunded', ...about, amount: 5 }]),
       ...(disputed ? [{ type: 'disputed', order: '1', period_end: second }] : []),
       ...(won ? [{ type: 'dispute_won', order: '1', period_end: second }] : []),
-      ...(pastDue ? [{ type: 'past_due', order: '1', period_end: UNTILS[2] }] : []),
+      ...(pastDue
+        ? [second, UNTILS[2]].map((until) => ({ type: 'past_due', order: '1', period_end: until }))
+        : []),
       ...(ended ? [{ type: 'ended', order: '1' }] : []),
       ...(all ? [{ type: 'refunded', order: '1' }] : []),
     ],

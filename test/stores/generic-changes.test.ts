@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { decidePurchase } from '../../src/purchases/rules/decide.ts';
 import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import { generic } from '../../src/stores/provider/generic.ts';
-import { purchasesOf, sold } from './decided.ts';
+import { openFacts, purchasesOf, sold, SUBSCRIPTION } from './decided.ts';
 import { factsOf } from './module.ts';
 import { paid } from './shop.ts';
 
@@ -14,6 +15,19 @@ const sent = (...bodies: object[]) => bodies.map((body) => ({ body }));
 
 const first = paid('1', { period_end: FIRST.period_end });
 const renewed = { type: 'renewed', ...FIRST };
+const SECOND = { order: '1', period_end: '2099-02-28' };
+
+const decideOf = (bodies: object[]) => {
+  const { facts, take } = openFacts();
+  bodies.flatMap((body) => factsOf(generic, body)).forEach(take);
+  return decidePurchase({
+    facts: [...facts.values()].map((fact) => ({ fact, takenAtMs: 0 })),
+    offers: new Map([['pro', SUBSCRIPTION]]),
+    earlier: new Map(),
+    assigned: null,
+    acceptsTest: false,
+  });
+};
 
 test('a payment that the shop also calls a renewal keeps its buyer and what was bought', () => {
   expect(sold(generic, sent(first, renewed), PLANS)).toEqual(['pro ×1 to 2099-01-31']);
@@ -51,4 +65,26 @@ test('what was given back of prices in decimals is all of them, or all but a cen
     ),
     { numRuns: 300 },
   );
+});
+
+test('each renewal that fails is past due until it or a later one is paid', () => {
+  const failed = { type: 'past_due', ...SECOND };
+  const late = { type: 'renewed', order: '1', period_end: '2099-03-05' };
+  const failedAgain = { type: 'past_due', order: '1', period_end: '2099-03-31' };
+  const statusOf = (...bodies: object[]) => {
+    const statuses = [bodies, bodies.toReversed()].map((some) => decideOf(some).status);
+    return [...new Set(statuses)].join(' or ');
+  };
+  expect(statusOf(first)).toBe('fulfilled');
+  expect(statusOf(first, failed)).toBe('past_due');
+  expect(statusOf(first, failed, { ...failed, type: 'renewed' })).toBe('fulfilled');
+  expect(statusOf(first, failed, late)).toBe('fulfilled');
+  expect(statusOf(first, failed, late, failedAgain, failed)).toBe('past_due');
+  expect(statusOf(first, failed, late, failedAgain, { ...failedAgain, type: 'renewed' })).toBe('fulfilled');
+});
+
+test('a renewal that failed may leave out its period, and is of the order then', () => {
+  expect(factsOf(generic, { type: 'past_due', order: '1' })).toEqual([
+    { kind: 'past_due', about: 'order/1', with: ['order/1'] },
+  ]);
 });

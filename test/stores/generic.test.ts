@@ -60,7 +60,7 @@ test('in a subscription, the payment is known by its order and the end of its pe
   expect(factsOf({ ...renewed, type: 'disputed' })).toEqual([
     { kind: 'disputed', ...about, of: about.about, state: 'open' },
   ]);
-  expect(factsOf({ ...renewed, type: 'past_due' })).toEqual([{ kind: 'past_due', ...about }]);
+  expect(factsOf({ ...renewed, type: 'past_due' })).toEqual([{ kind: 'past_due', ...about, ...covers }]);
 });
 
 test('a refund or a dispute without a period is about all of the order', () => {

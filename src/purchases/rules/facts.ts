@@ -109,6 +109,8 @@ export interface Disputed extends About {
 /** A payment is overdue. Its own payment cures it; for a subscription, whatever covers a day after this one. */
 export interface PastDue extends About {
   kind: 'past_due';
+  /** The end of what was to be paid, of a store whose payments have no times: whatever covers as much cures it. */
+  untilMs?: number;
 }
 
 /** A subscription is over, and won't be renewed anymore. One that was merely canceled goes on to the end of its period. */

@@ -1,4 +1,4 @@
-import { isoDate } from '../../shared/rules/dates.ts';
+import { addDays, isoDate } from '../../shared/rules/dates.ts';
 import type { Thing } from './facts.ts';
 import { isSubscription } from './lines.ts';
 import { type KnownFact, ofKind, type Payment } from './payments.ts';
@@ -24,16 +24,17 @@ export const isPastDue = (facts: KnownFact[], payments: Payment[], slots: Slot[]
   const live = payments.filter(({ isLive }) => isLive);
   const covered = slots.flatMap(({ paid }) => paid).filter(({ payment }) => payment.isLive);
   return ofKind(facts, 'past_due').some(({ fact, takenAtMs }) => {
-    const { about, atMs } = fact;
+    const { about, atMs, untilMs } = fact;
     // Nothing is due anymore of what is over, while another subscription lives.
     if ([about, ...(fact.with ?? [])].some((thing) => over.has(thing))) return false;
     if (live.some(({ names }) => names.has(about))) return false;
-    const day = isoDate(atMs ?? takenAtMs);
     const isOfWhole = about.startsWith('order/') || isSubscription(about);
-    if (isOfWhole)
+    if (isOfWhole || untilMs !== undefined) {
+      const day = untilMs === undefined ? addDays(isoDate(atMs ?? takenAtMs), 1) : isoDate(untilMs);
       return !covered
         .filter(({ subscription }) => isAbout(about, subscription))
-        .some(({ through }) => typeof through === 'string' && through > day);
+        .some(({ through }) => typeof through === 'string' && through >= day);
+    }
     return atMs === undefined || !live.some((payment) => payment.atMs > atMs);
   });
 };

@@ -88,7 +88,8 @@ const toFact = (sent: Body): StoreFact => {
     case 'dispute_won':
       return { kind: 'disputed', ...about, of, state: 'won' };
     case 'past_due':
-      return { kind: 'past_due', ...about };
+      // Without its period, a second renewal that failed looks like a copy of the first.
+      return { kind: 'past_due', ...about, ...(sent.period_end && { untilMs: sent.period_end }) };
     default:
       return { kind: 'ended', about: orderOf(sent) };
   }
