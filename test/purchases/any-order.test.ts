@@ -99,11 +99,20 @@ const takeAll = (facts: StoreFact[]): KnownFact[] => {
   return [...known.values()];
 };
 
+/** What each body says. Histories have few bodies, in many orders. */
+const readings = new Map<string, StoreFact[]>();
+
+const read = (provider: StoreProvider, body: string): StoreFact[] => {
+  const known = readings.get(body);
+  if (known) return known;
+  const reading = provider.read({ body, topic: null });
+  const facts = reading.kind === 'facts' ? reading.facts : [];
+  readings.set(body, facts);
+  return facts;
+};
+
 const decide = ({ provider }: History, bodies: object[]): PurchaseDecision => {
-  const facts = bodies.flatMap((body) => {
-    const reading = provider.read({ body: JSON.stringify(body), topic: null });
-    return reading.kind === 'facts' ? reading.facts : [];
-  });
+  const facts = bodies.flatMap((body) => read(provider, JSON.stringify(body)));
   const offers = new Map([
     ['pro', OFFER],
     ['price_pro', OFFER],
