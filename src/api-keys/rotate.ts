@@ -4,9 +4,11 @@ import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
+import { undoIfEnded } from '../sessions/caller.ts';
 import { AppError } from '../shared/app-error.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import { newApiKey } from './create.ts';
+import { deleteApiKey } from './delete.ts';
 import { findApiKey } from './find.ts';
 import { pruneKeys } from './prune.ts';
 import { accountWithRoom, refuseWithoutRoom } from './room.ts';
@@ -40,7 +42,7 @@ export const rotateApiKey = async (
 ) => {
   const { apiKey, columns } = await newApiKey(ctx);
   // Another request may delete or expire the key in the meantime.
-  return untilAsRead(async () => {
+  const rotated = await untilAsRead(async () => {
     const nowMs = Date.now();
     await refuseUnlessLive(ctx, id, nowMs);
     const isLive = and(
@@ -73,4 +75,7 @@ export const rotateApiKey = async (
     if (!row) throw new Error(`The key ${id} was not rotated.`);
     return { row, apiKey };
   });
+  // Nobody has the key before the answer.
+  await undoIfEnded(ctx, () => deleteApiKey(ctx, columns.id));
+  return rotated;
 };

@@ -1,4 +1,4 @@
-import { and, eq, gte, isNull, lte } from 'drizzle-orm';
+import { and, eq, gte, isNull, lte, sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts, apiKeys } from '../db/schema.ts';
@@ -12,7 +12,8 @@ import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endp
 /** Clocks of the service may differ by as much. */
 const CLOCK_MARGIN_MS = 2_000;
 
-const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<void> => {
+/** Deletes the keys that are there, and returns whether any was. */
+const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<boolean> => {
   const { db, accountId } = ctx;
   const isMade = and(
     eq(apiKeys.accountId, accountId),
@@ -23,17 +24,20 @@ const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<v
   const made = await db.select({ id: apiKeys.id }).from(apiKeys).where(isMade);
   const ids = made.map(({ id }) => id);
   const [first, ...others] = ids;
-  if (first === undefined) return;
+  if (first === undefined) return false;
+  // Only those that the gate is told of. A key that is made meanwhile is found by the next call.
+  const isListed = and(isMade, sql`${apiKeys.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
   const refs = [first, ...others].map((ref) => ({ kind: 'key', ref }) as const);
   await commit(
     ctx,
     [
       audit(ctx, 'api_key.delete', null, { keys: ids }),
-      db.update(apiKeys).set({ deletedAt: Date.now(), fingerprint: '', sealed: '' }).where(isMade),
+      db.update(apiKeys).set({ deletedAt: Date.now(), fingerprint: '', sealed: '' }).where(isListed),
     ],
     refs as [(typeof refs)[0], ...typeof refs],
     { isBeyondLimits: true },
   );
+  return true;
 };
 
 /** A parallel call may have deleted it. */
@@ -48,7 +52,7 @@ const unlessGone = (error: unknown) => {
  */
 export const endMade = async (ctx: Ctx, sinceMs: number, endedMs: number): Promise<void> => {
   const [fromMs, untilMs] = [sinceMs - CLOCK_MARGIN_MS, endedMs + CLOCK_MARGIN_MS];
-  await deleteKeys(ctx, fromMs, untilMs);
+  while (await deleteKeys(ctx, fromMs, untilMs));
   // One after the other: an account has at most 20.
   for (const { id, createdAtMs, updatedAtMs, disabledReason } of await listAllEndpoints(ctx)) {
     if (createdAtMs > untilMs) continue;

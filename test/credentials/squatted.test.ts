@@ -1,8 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { rotateApiKey } from '../../src/api-keys/rotate.ts';
 import { getAccount } from '../../src/db/account.ts';
 import type { Ctx } from '../../src/db/ctx.ts';
 import { userTokens } from '../../src/db/schema.ts';
+import { endMade } from '../../src/erasure/squatted.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { createEndpoint } from '../../src/webhooks/endpoints.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
@@ -85,11 +87,13 @@ test('a request that was let in before the reset makes nothing that lasts after 
   const callers = await lateCallers(eve);
   const { token } = (await reset(eve)).body.session;
   const errors = ['invalid_session', 'api_key_invalid'];
+  const { body: kept } = await withToken(token, 'POST', '/api/create-api-key', KEY);
   for (const [i, ctx] of callers.entries()) {
     await expect(createApiKey(ctx, KEY)).rejects.toMatchObject({ code: errors[i] });
+    await expect(rotateApiKey(ctx, kept.id, { overlap_hours: 1 })).rejects.toMatchObject({ code: errors[i] });
     await expect(createEndpoint(ctx, HOOK, 'latchkey.test')).rejects.toMatchObject({ code: errors[i] });
   }
-  expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toEqual([]);
+  expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toMatchObject([{ id: kept.id }]);
   expect((await withToken(token, 'GET', '/api/webhooks')).body.data).toEqual([]);
 });
 
@@ -109,4 +113,19 @@ test('a reset token that was used or isn’t the account’s ends nothing', asyn
     '400 invalid_token',
   );
   expect((await eve.asKey('GET', '/api/v1/licenses')).status).toBe(200);
+});
+
+test('a key that is rotated while the account’s keys end is ended, too', async () => {
+  const eve = await signUp();
+  const { license_key } = await eve.createLicense();
+  const ctx = ctxOf(eve.accountId);
+  let rotated = '';
+  // The keys are listed by then, and not yet deleted.
+  const batch: typeof ctx.db.batch = async (statements) => {
+    rotated ||= (await eve.asKey('POST', `/api/api-keys/${eve.apiKeyId}/rotate`, {})).body.api_key;
+    return ctx.db.batch(statements);
+  };
+  await endMade({ ...ctx, db: Object.create(ctx.db, { batch: { value: batch } }) }, 0, Date.now());
+  for (const apiKey of [eve.apiKey, rotated])
+    expect(outcomeOf(await eve.verify(license_key, apiKey))).toBe('403 api_key_invalid');
 });
