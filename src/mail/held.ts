@@ -54,7 +54,7 @@ const insert = async (
   condition: SQL,
 ) => {
   const content = await withToken(sent, (token) => seal(settingsOf(env).sealing, token, [email]));
-  const row = selectRow(heldNotices, { email, subject, accountId, content, times: 1, dueAt });
+  const row = selectRow(heldNotices, { email, subject, accountId, content, times: 1, dueAt, giveUpAt: null });
   const statement = db
     .insert(heldNotices)
     .select(sql`${row} WHERE ${condition}`)
@@ -126,11 +126,26 @@ const MAX_EMAILS = 100;
 /** When a notice that can't be sent is given up. */
 const GIVE_UP_MS = 3 * DAY_MS;
 
+/** Tries again later what could not be sent to an address, each time after twice as long, so that it holds up nobody else's. */
+const postpone = async ({ db }: MailCtx, email: string): Promise<void> => {
+  const nowMs = Date.now();
+  const giveUpAt = sql<number>`ifnull(${heldNotices.giveUpAt}, ${nowMs + GIVE_UP_MS})`;
+  const dueAt = sql<number>`${nowMs} + max(${HOUR_MS}, ${nowMs + GIVE_UP_MS} - ${giveUpAt})`;
+  await db
+    .update(heldNotices)
+    .set({ giveUpAt, dueAt })
+    .where(and(eq(heldNotices.email, email), lte(heldNotices.dueAt, nowMs)));
+};
+
 /** Sends what was held, one email for each recipient. */
 export const sendHeldNotices = async (ctx: MailCtx): Promise<void> => {
   const nowMs = Date.now();
-  await ctx.db.delete(heldNotices).where(lte(heldNotices.dueAt, nowMs - GIVE_UP_MS));
-  if (!hasMail(ctx.env)) return;
+  const isSendable = hasMail(ctx.env);
+  const isGivenUp = isSendable
+    ? lte(heldNotices.giveUpAt, nowMs)
+    : lte(heldNotices.dueAt, nowMs - GIVE_UP_MS);
+  await ctx.db.delete(heldNotices).where(isGivenUp);
+  if (!isSendable) return;
   const due = await ctx.db
     .select({ email: heldNotices.email })
     .from(heldNotices)
@@ -142,6 +157,7 @@ export const sendHeldNotices = async (ctx: MailCtx): Promise<void> => {
       await sendAllTo(ctx, email);
     } catch (error) {
       logError('mail_not_sent', error);
+      await postpone(ctx, email);
     }
   }
 };

@@ -2,7 +2,9 @@ import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { sendReset } from '../../src/credentials/passwords.ts';
+import { heldNotices } from '../../src/db/schema.ts';
 import { accountErased, webhookDisabled } from '../../src/mail/account-templates.ts';
+import { sendHeldNotices } from '../../src/mail/held.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
@@ -112,6 +114,7 @@ test('one held notice is sent as it is, and one that can’t be sent stays for t
   await runScheduled(createScheduledController(), { ...env, EMAIL });
   expect(log.stop()).toContain('"event":"mail_not_sent"');
   expect(await heldFor(to)).toEqual([{ subject: content.subject, times: 1 }]);
+  vi.advanceTimersByTime(HOUR_MS);
   await runHourly();
   expect(subjectsTo(to)).toEqual(Array.from({ length: 6 }, () => content.subject));
 });
@@ -129,6 +132,29 @@ test('a notice that can’t be sent is sent by a later run', async () => {
   await runHourly();
   await runHourly();
   expect(subjectsTo(to)).toEqual([content.subject]);
+});
+
+test('addresses that no email reaches hold up nobody else’s, and are given up after three days', async () => {
+  const held = { subject: content.subject, accountId: 'acct_x', content, dueAt: Date.now() };
+  const refused = Array.from({ length: 200 }, (_, i) => ({ ...held, email: `no-${i}@refused.example` }));
+  const to = 'reached@example.com';
+  for (const row of [...refused, { ...held, email: to, dueAt: Date.now() + 1 }])
+    await publicCtx.firstDb.insert(heldNotices).values(row);
+  const send = (mail: EmailMessage) =>
+    mail.to.endsWith('@refused.example')
+      ? Promise.reject(new Error('The recipient is invalid.'))
+      : (env.EMAIL as SendEmail).send(mail);
+  const ctx = { db: publicCtx.firstDb, env: { ...env, EMAIL: { send } as SendEmail } };
+  captureLogs();
+  for (let i = 0; i < 3; i++) {
+    vi.advanceTimersByTime(HOUR_MS);
+    await sendHeldNotices(ctx);
+  }
+  expect(subjectsTo(to)).toEqual([content.subject]);
+  expect(await heldFor('no-7@refused.example')).toHaveLength(1);
+  vi.advanceTimersByTime(4 * DAY_MS);
+  await sendHeldNotices(ctx);
+  expect(await heldFor('no-7@refused.example')).toEqual([]);
 });
 
 test('an account with an unverified address sends two emails a day, and what is held once a day', async () => {

@@ -210,10 +210,15 @@ export const heldNotices = sqliteTable(
     content: text({ mode: 'json' }).$type<MailContent>().notNull(),
     times: integer().notNull().default(1),
     dueAt: integer('due_at').notNull(),
+    /** Null until it could not be sent. */
+    giveUpAt: integer('give_up_at'),
   },
   (table) => [
     primaryKey({ columns: [table.email, table.subject] }),
     index('held_notices_by_time').on(table.dueAt),
+    index('held_notices_to_give_up')
+      .on(table.giveUpAt)
+      .where(sql`${table.giveUpAt} IS NOT NULL`),
   ],
 );
 
