@@ -22,7 +22,7 @@ import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
-import { portalAddressLimits } from '../users/limits.ts';
+import { portalAddressLimits, recipientLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 
 // A customer's address is in their licenses alone. It changes in all of them once both addresses have confirmed: the old one,
@@ -44,7 +44,9 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
     .where(isCustomersLicense(ctx, customer))
     .limit(1);
   if (!license || email === ERASED_EMAIL) throw new AppError('license_not_found');
-  await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalAddressLimits(accountId, email, newEmail));
+  // The new address may be anybody's, so its email counts as every other one does.
+  const limits = [...portalAddressLimits(accountId, email, newEmail), ...recipientLimits(newEmail)];
+  await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, limits);
   const change = { id: newId('pch'), newEmail, licenseId, fromConfirmedAt: null, toConfirmedAt: null };
   const expiresAt = Date.now() + CHANGE_MS;
   const fields = { ...change, expiresAt };

@@ -1,4 +1,7 @@
+import { env } from 'cloudflare:workers';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { webhookDisabled } from '../../src/mail/account-templates.ts';
+import { sendMail } from '../../src/mail/send.ts';
 import { outcomeOf } from '../support/client.ts';
 import { keepMails, mailsTo } from '../support/mails.ts';
 import { freshEmail, sellerWithCustomer, signInByApplication, visit } from '../support/portal.ts';
@@ -50,4 +53,19 @@ test('an address gets three links of changes an hour, whoever names it as their 
   const { email, outcome } = await change();
   expect(outcome).toBe('429 rate_limit_exceeded');
   expect(mailsTo(email)).toEqual([]);
+});
+
+test('a link to a new address counts among its emails of all kinds, and is refused beyond them', async () => {
+  const to = freshEmail('full');
+  const letter = {
+    to,
+    content: webhookDisabled('hooks.example.com', true),
+    accountId: 'acct_x',
+    isUnverified: false,
+  };
+  for (let i = 0; i < 5; i++) await sendMail(env, letter);
+  const { ada, slug, email } = await sellerWithCustomer();
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
+  expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('429 rate_limit_exceeded');
+  expect([mailsTo(to).length, mailsTo(email).length]).toEqual([5, 0]);
 });
