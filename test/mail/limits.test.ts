@@ -143,7 +143,7 @@ test('addresses that no email reaches hold up nobody else’s, and are given up 
   const send = (mail: EmailMessage) =>
     mail.to.endsWith('@refused.example')
       ? Promise.reject(new Error('The recipient is invalid.'))
-      : (env.EMAIL as SendEmail).send(mail);
+      : env.EMAIL.send(mail);
   const ctx = { db: publicCtx.firstDb, env: { ...env, EMAIL: { send } as SendEmail } };
   captureLogs();
   for (let i = 0; i < 3; i++) {
