@@ -44,7 +44,7 @@ const MAX_UNSEALED_MS = 24 * HOUR_MS;
  */
 export const isWorthWriting = (next: LicenseRecord, stored: LicenseRecord, isValid: boolean): boolean => {
   const movedMs = next.markMs - stored.markMs;
-  const isOther = JSON.stringify({ ...next, markMs: 0 }) !== JSON.stringify({ ...stored, markMs: 0 });
+  const isOther = JSON.stringify({ ...next, markMs: stored.markMs }) !== JSON.stringify(stored);
   return isOther || movedMs >= (isValid ? HOUR_MS : 1);
 };
 

@@ -41,9 +41,6 @@ const withoutTimes = (name: string, value: unknown) => (TIMES.has(name) ? null :
 const isSame = (a: LicenseState, b: LicenseState, replacer?: typeof withoutTimes): boolean =>
   JSON.stringify(a, replacer) === JSON.stringify(b, replacer);
 
-/** A renewed verdict is not a change. */
-const isSameVerdict = (a: LicenseState, b: LicenseState): boolean => isSame(a, b, withoutTimes);
-
 type Listener = (state: LicenseState) => void;
 
 /** The present state, and who is told about a change. */
@@ -56,7 +53,7 @@ export const openCurrent = (first: LicenseState) => {
     /** A state that says the same stays the same object, and a verdict that was only renewed is no change. */
     set: (next: LicenseState): LicenseState => {
       if (isSame(next, state)) return state;
-      const isRenewed = isSameVerdict(next, state);
+      const isRenewed = isSame(next, state, withoutTimes);
       state = next;
       if (isRenewed) return state;
       for (const listener of listeners) {
