@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown';
 import { packClient } from './client-package.ts';
 
 /** Of what an application's bundler makes of the package's file. The core's goal is 7 KB, 7,168 bytes. */
-const MAX_CORE_BYTES = 8_300;
+const MAX_CORE_BYTES = 8_400;
 const MAX_NODE_BYTES = 4_000;
 
 const root = join(import.meta.dirname, '..');
