@@ -8,7 +8,6 @@ import { RENEWAL_MS, type Session } from './session.ts';
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** How soon a refresh is repeated while the license isn't valid: a person waits, and Wi-Fi comes seconds after a machine wakes. */
 const RETRIES_MS = [2, 5, 15, 30, 60].map((seconds) => seconds * SECOND_MS);
 const LATER_RETRY_MS = 2 * MINUTE_MS;
@@ -95,7 +94,7 @@ export const openSchedule = (
     if (isHeartbeat && claims.valid) return null;
     // A seat may be free then.
     const seatMs = Math.max((details.retryAtMs ?? Infinity) - session.timeNow(), MINUTE_MS);
-    return Math.min(around(DAY_MS, 0.2), seatMs, renewalMs());
+    return Math.min(around(session.periodMs(), 0.2), seatMs, renewalMs());
   };
 
   /** The network is back: whatever has failed is tried at once. */
@@ -118,7 +117,7 @@ export const openSchedule = (
 
     /** Plans the first refresh of a process whose token is young. */
     rest: (ms: number): void => {
-      refreshAt = now() + Math.min(ms + runtime.random() * 0.4 * DAY_MS, renewalMs());
+      refreshAt = now() + Math.min(ms + runtime.random() * 0.4 * session.periodMs(), renewalMs());
       arm();
     },
 

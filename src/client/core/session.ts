@@ -1,3 +1,4 @@
+import type { Claims } from '../../shared/rules/tokens.ts';
 import { type Answer, answered, dropped, filed, left, renewMark, type Switched } from './changes.ts';
 import { conclude, NOTHING, openChecks, timeOf } from './holding.ts';
 import type { ClientSettings, Runtime } from './options.ts';
@@ -19,7 +20,7 @@ const OTHER_LICENSE: LicenseProblem = {
   kind: 'config',
   message: 'Another license is valid. Pass replace: true.',
 };
-const YOUNG_MS = 20 * 3_600_000;
+const HOUR_MS = 3_600_000;
 /** A license that is renewed on its last day is verified so long before its end. */
 export const RENEWAL_MS = 30 * 60_000;
 
@@ -81,6 +82,12 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     return settle();
   };
 
+  /** How often to verify: well before the end of a token of one day, unless a lease ends it, which heartbeats keep. */
+  const periodMs = () => {
+    const { exp = 0, iat, lease_until } = (holding.verdict?.claims ?? {}) as Partial<Claims>;
+    return (exp - 86_400 === iat && exp !== lease_until ? 16 : 24) * HOUR_MS;
+  };
+
   const timeNow = () => now() + shiftMs;
 
   const drop = (more?: Partial<LicenseRecord>) => {
@@ -116,6 +123,8 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     /** When the license ends, in the machine's time. */
     licenseEndsAt: () => (holding.verdict ? lastMs(holding.verdict.claims) : Infinity) - shiftMs,
 
+    periodMs,
+
     /**
      * How long a stored token needs no verify after a start: programs that run for seconds would pay for each run. A lease
      * is renewed at once. An older token doesn't say whether it has one.
@@ -124,7 +133,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
       const { source, valid } = current.get();
       const claims = holding.verdict?.claims;
       return source === 'stored' && valid && claims?.lease_until === null
-        ? Math.min(claims.iat * 1_000 + YOUNG_MS, lastMs(claims) - RENEWAL_MS) - timeNow()
+        ? Math.min(claims.iat * 1_000 + periodMs() / 1.2, lastMs(claims) - RENEWAL_MS) - timeNow()
         : 0;
     },
 

@@ -50,6 +50,50 @@ describe('a refresh', () => {
     await license.stop();
   });
 
+  test.for([
+    [0, null],
+    [0.999, null],
+    [0.5, 30 * DAY_MS],
+  ] as const)(
+    'keeps a token of one day from ending, also where a heartbeat would come later: %j',
+    async ([random, leaseMs]) => {
+      const { time, service, license } = await setUpStarted(leaseMs);
+      time.random = random;
+      service.terms.statement = { offline_days: 1 };
+      await time.drive(license.refresh());
+      service.requests.length = 0;
+      const codes: string[] = [];
+      license.onChange(({ code }) => codes.push(code));
+      for (let hour = 0; hour < 5 * 24; hour += 1) {
+        time.pass(HOUR_MS);
+        await turns();
+      }
+      expect(codes).toEqual([]);
+      const { length } = service.requests;
+      expect(length).toBeGreaterThanOrEqual(5);
+      expect(length).toBeLessThanOrEqual(10);
+      await license.stop();
+    },
+  );
+
+  test('of a program that starts with a young token of one day comes before its end', async () => {
+    for (const random of [0, 0.5, 0.999]) {
+      const { time, service, create, activate } = await setUp();
+      service.terms.statement = { offline_days: 1 };
+      await activate();
+      time.random = random;
+      time.nowMs += 13 * HOUR_MS;
+      const license = create();
+      const codes: string[] = [];
+      expect(await license.start()).toMatchObject({ valid: true, source: 'stored' });
+      license.onChange(({ code }) => codes.push(code));
+      time.pass(10 * HOUR_MS);
+      await until(() => license.state.source === 'network');
+      await license.stop();
+      expect([codes, service.paths()]).toEqual([['valid'], ['verify']]);
+    }
+  });
+
   test('runs when the token ends', async () => {
     const { time, service, license } = await setUpStarted(null);
     service.terms.statement = { offline_days: 1 };

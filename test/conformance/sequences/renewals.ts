@@ -26,6 +26,19 @@ export const renewalSequences: Sequence[] = [
     ],
   },
   {
+    name: 'A token of one day is renewed before it ends',
+    world: { products: { orrery: { ...TERMS, offline_days: 1 } } },
+    steps: [
+      step('', GO),
+      step('', ACTIVATE, VALID),
+      step('6d', LOOK, { ...VALID, unbroken: true, counted: [6, 13] }),
+      step('6d', REFRESH, { ...VALID, counted: [7, 14] }),
+      step('6d', STOP),
+      step('6d 13h', GO, { ...STORED, counted: [7, 14] }),
+      step('7d 12h', LOOK, { ...VALID, unbroken: true }),
+    ],
+  },
+  {
     name: 'A renewal that is late locks nobody out within the days of grace',
     world: {
       licenses: [{ license_key: LICENSE_KEY, expires_at: '2026-11-23' }],
