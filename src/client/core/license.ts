@@ -58,6 +58,12 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     return session.settle();
   };
 
+  /** Without a license key there is nothing to ask, but a store that fails may have one, and is read again. */
+  const idle = (): LicenseState => {
+    if (session.settle().problem?.kind === 'store') schedule.next('verify', { retryAfterMs: 0 });
+    return session.settle();
+  };
+
   /** Makes calls in the background, unless there is no license key to make them with. */
   const inBackground = async (
     run: (licenseKey: string, signal: AbortSignal) => Promise<[name: CallName, result: Result]>,
@@ -66,7 +72,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     await turn;
     await session.update();
     const licenseKey = session.licenseKey();
-    if (licenseKey === null) return session.settle();
+    if (licenseKey === null) return idle();
     const [name, result] = await run(licenseKey, signal);
     if (!signal.aborted) return conclude(name, licenseKey, result);
     await turn;
@@ -148,7 +154,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
         const state = await session.update();
         if (signal.aborted) return state;
         schedule.run(true);
-        if (session.licenseKey() === null) return state;
+        if (session.licenseKey() === null) return idle();
         const restMs = session.restMs();
         if (restMs > 0) {
           schedule.rest(restMs);

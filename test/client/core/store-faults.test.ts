@@ -106,6 +106,45 @@ test('a store that hangs costs five seconds once, and is asked again once it has
   await stopped;
 });
 
+test('a store that can’t be read at the start is read again within minutes, until it answers', async () => {
+  for (const failures of [1, 12]) {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    service.always = status(404);
+    let reads = 0;
+    const get = async () => {
+      reads += 1;
+      if (reads <= failures) throw new Error('EMFILE');
+      return store.get();
+    };
+    const license = create({ store: { get, set: store.set } });
+    const problem = { kind: 'store' };
+    expect(await time.drive(license.start())).toMatchObject({ code: 'key_missing', problem });
+    for (let second = 0; second < failures * 120 && !license.state.valid; second += 1) {
+      time.pass(1_000);
+      await time.drive(turns(3));
+    }
+    expect(license.state).toMatchObject({ valid: true, source: 'stored' });
+    expect(license.state.problem?.kind).not.toBe('store');
+    await time.drive(license.stop());
+  }
+});
+
+test('a store that is empty is not read again by itself', async () => {
+  const { time, store, create } = await setUp();
+  let reads = 0;
+  const get = async () => {
+    reads += 1;
+    return store.get();
+  };
+  const license = create({ store: { get, set: store.set } });
+  await license.start();
+  time.pass(48 * HOUR_MS);
+  await turns();
+  expect(reads).toBe(1);
+  await license.stop();
+});
+
 test('a lock that is never given does not keep the token from the application', async () => {
   const { time, store, create, activate } = await setUp();
   await activate();

@@ -34,6 +34,17 @@ export const storeSequences: Sequence[] = [
     ],
   },
   {
+    name: 'A store that can’t be read at the start is read again',
+    steps: [
+      ...activated(),
+      step('1h', { store: 'fails' }),
+      step('1h', GO, { ...no('key_missing'), problem: 'store' }),
+      step('2h', LOOK, { ...no('key_missing'), problem: 'store' }),
+      step('2h', { store: 'works' }),
+      step('2h 5m', LOOK, { code: 'valid', problem: null }),
+    ],
+  },
+  {
     name: 'A full disk keeps what was stored before',
     steps: [
       ...activated(),
