@@ -1,5 +1,5 @@
 import type { Claims } from '../../shared/rules/tokens.ts';
-import { type Holding, NOTHING } from './holding.ts';
+import { type Holding, NOTHING, timeOf } from './holding.ts';
 import type { LicenseRecord } from './record.ts';
 import type { Change } from './storage.ts';
 import { type KnownVerdict, storedVerdict } from './verdicts.ts';
@@ -23,6 +23,13 @@ export interface Switched {
   iat: number;
 }
 
+interface Circumstances {
+  isActivation: boolean;
+  switched: Switched;
+  ownMs: number;
+  releaseDate?: string | undefined;
+}
+
 /** The license key whose seat has to be given back once another one has taken its place. */
 const leavingIn = ({ licenseKey, leaving, isReleased }: LicenseRecord, next: string | null) =>
   licenseKey === null || licenseKey === next || isReleased ? leaving : licenseKey;
@@ -31,16 +38,19 @@ const leavingIn = ({ licenseKey, leaving, isReleased }: LicenseRecord, next: str
 export const answered = (
   { verdict, token, chain }: Answer,
   licenseKey: string,
-  { isActivation, switched, ownMs }: { isActivation: boolean; switched: Switched; ownMs: number },
+  { isActivation, switched, ownMs, releaseDate }: Circumstances,
 ): Change => {
-  const { iat, valid, lk } = verdict.claims;
+  const { iat, valid, code, lk } = verdict.claims;
   return (current) => {
     const { record } = current;
     const late = (record.answeredAt === switched.answeredAt ? switched.iat : record.answeredAt) - iat;
     const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
     const isOther = record.licenseKey !== licenseKey;
     if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
-    const file = valid && current.file?.claims.lk === lk ? current.file : null;
+    // What says updates_ended of this release itself is of no use to it, but may be to an earlier one that shares the store.
+    const isKept = (held: KnownVerdict | null) =>
+      held?.claims.lk === lk && (valid || timeOf(held, record, releaseDate, ownMs) === code);
+    const file = isKept(current.file) ? current.file : null;
     // An answer about the earlier key, which another process got meanwhile, doesn't bring that key back.
     const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
     if (isOther) Object.assign(switched, { answeredAt, iat });
@@ -49,7 +59,7 @@ export const answered = (
       file,
       record: {
         licenseKey,
-        token: valid ? token : null,
+        token: valid ? token : isKept(current.verdict) ? record.token : null,
         file: file && record.file,
         leaving: valid ? leavingIn(record, licenseKey) : record.leaving,
         isReleased: false,

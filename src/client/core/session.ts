@@ -157,7 +157,10 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     /** Applies a signed answer about a license key. */
     take: (answer: Answer, licenseKey: string, isActivation: boolean) => {
       if (isActivation) candidate = null;
-      return update(answered(answer, licenseKey, { isActivation, switched, ownMs: now() }), isActivation);
+      return update(
+        answered(answer, licenseKey, { isActivation, switched, ownMs: now(), releaseDate }),
+        isActivation,
+      );
     },
 
     /** Shows a refusal of a license key that isn't stored. */
