@@ -52,9 +52,9 @@ const hasType = (value: unknown, empty: unknown): boolean =>
   Array.isArray(empty) ? Array.isArray(value) : typeof value === typeof (empty ?? '');
 
 /** Writes and reads the text of a record. A seal keeps a text editor from changing what no signature protects. */
-export const openSealer = ({ keys, application }: ClientSettings) => {
-  const secret = `latchkey ${application.fingerprint} ${keys.keys[0]?.x}`;
-  const sealOf = (record: LicenseRecord) => sign(secret, JSON.stringify(record));
+export const openSealer = ({ keys: { account, keys }, application }: ClientSettings) => {
+  const sealOf = (record: LicenseRecord, by = account) =>
+    sign(`latchkey ${application.fingerprint} ${by}`, JSON.stringify(record));
   return {
     write: async (record: LicenseRecord): Promise<string> =>
       JSON.stringify({ ...record, seal: await sealOf(record) }),
@@ -68,7 +68,9 @@ export const openSealer = ({ keys, application }: ClientSettings) => {
         hasType(value[name], empty) ? value[name] : empty,
       ]);
       const record = Object.fromEntries(fields) as LicenseRecord;
-      if (value['seal'] === (await sealOf(record))) return record;
+      // Earlier versions sealed by the first pinned key, which is another one after a rotation.
+      for (const by of [account, ...keys.map(({ x }) => x)])
+        if (value['seal'] === (await sealOf(record, by))) return record;
       const { offsetMs } = record;
       const bounded = Math.min(Math.max(offsetMs, -MAX_UNSEALED_MS), MAX_UNSEALED_MS);
       // The tokens of the record say when they were signed.

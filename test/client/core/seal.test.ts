@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { sign } from '../../../src/client/core/bytes.ts';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
-import { status } from '../support/fake-service.ts';
+import { FINGERPRINT, pinnedKeys, RING, status } from '../support/fake-service.ts';
 import { setUp, START_MS } from '../support/setup.ts';
 
 type SetUp = Awaited<ReturnType<typeof setUp>>;
@@ -10,9 +11,9 @@ const edit = ({ store }: SetUp, change: object) => {
   store.text = JSON.stringify({ ...JSON.parse(store.text ?? ''), ...change });
 };
 
-const startOffline = async ({ time, service, create }: SetUp) => {
+const startOffline = async ({ time, service, create }: SetUp, changes = {}) => {
   service.always = status(404);
-  const license = create();
+  const license = create(changes);
   const state = await time.drive(license.start());
   await license.stop();
   return state;
@@ -57,6 +58,34 @@ test('a record of before, which has no seal, still opens, and is sealed by the n
   expect(JSON.parse(world.store.text ?? '')).toMatchObject({
     seal: expect.stringMatching(/^[\w-]{43}$/) as string,
   });
+});
+
+/** After a rotation, `keys pull` lists the new key first. */
+const rotated = () => pinnedKeys([RING[1] ?? '', RING[0] ?? '']);
+
+test.for([3, -400])(
+  'an update with the keys of a rotation keeps the correction of a clock: %d days',
+  async (days) => {
+    const world = await setUp();
+    world.service.aheadMs = days * DAY_MS;
+    await world.activate();
+    expect(await startOffline(world, { keys: await rotated() })).toMatchObject({ valid: true });
+    edit(world, { markMs: 0 });
+    expect(await startOffline(world, { keys: await rotated() })).toMatchObject({ valid: false });
+  },
+);
+
+test('the seal of an earlier version holds, which was of the first pinned key, also after a rotation', async () => {
+  const world = await setUp();
+  world.service.aheadMs = 3 * DAY_MS;
+  await world.activate();
+  const { seal: _, ...record } = JSON.parse(world.store.text ?? '') as Record<string, unknown>;
+  const secret = `latchkey ${FINGERPRINT} ${world.keys.keys[0]?.x}`;
+  const text = JSON.stringify({ ...record, seal: await sign(secret, JSON.stringify(record)) });
+  for (const keys of [world.keys, await rotated()]) {
+    world.store.text = text;
+    expect(await startOffline(world, { keys })).toMatchObject({ valid: true, source: 'stored' });
+  }
 });
 
 test('a signed no is not undone by a store that can’t be written and claims to be newer', async () => {
