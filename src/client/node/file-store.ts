@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../core/types.ts';
@@ -8,12 +9,25 @@ import { makeDir } from './make-dir.ts';
 
 const FILE = 'license.json';
 
+const pathIn = (dir: string) => join(dir, FILE);
+
+/** Whether something has been stored in the directory, as far as can be seen. */
+export const isStoredIn = (dir: string): boolean => existsSync(pathIn(dir));
+
+/** A store whose record is another machine's, as far as is known, so it's neither read nor written. */
+export const closedStore = (dir: string, code: string): Store => {
+  const refuse = async () => {
+    throw Object.assign(new Error(code), { code, path: pathIn(dir) });
+  };
+  return { get: refuse, set: refuse };
+};
+
 /**
  * Returns a store in a file that only the user can read. A write replaces the file as a whole, so that no process ever
  * reads half of it. Updates take turns by a lock beside it.
  */
 export const fileStore = (dir: string): Store => {
-  const path = join(dir, FILE);
+  const path = pathIn(dir);
 
   /** An error names the store's file, also where Node.js names no file or a temporary one. */
   const named = async <T>(run: () => Promise<T>): Promise<T> => {

@@ -13,6 +13,8 @@ const read = (path: string): string | null => {
   }
 };
 
+export const hasStoredId = (dir: string): boolean => read(join(dir, FILE)) !== null;
+
 /**
  * Returns a random id that is kept in the directory, for a machine without an id of its own. Of two processes that make one at
  * the same time, the first one's counts. Where nothing can be written, it lasts as long as the process.

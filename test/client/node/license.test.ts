@@ -6,7 +6,7 @@ import { createLicense } from '../../../src/client/node.ts';
 import { pinnedKeys } from '../support/fake-service.ts';
 
 vi.mock('../../../src/client/node/fingerprint.ts', () => ({
-  machineFingerprint: () => 'machine-of-the-system',
+  readFingerprint: () => 'machine-of-the-system',
 }));
 
 const newDir = () => mkdtempSync(join(tmpdir(), 'latchkey-'));

@@ -44,6 +44,24 @@ describe('the fingerprint', () => {
     expect(fingerprintOn({ ...LINUX, files: { ...mounted, ...files }, env })).toBe(LINUX.fingerprint);
   });
 
+  const causeOf = (system: object) => {
+    try {
+      return fingerprintOf('orrery', { ...systemOf({ ...LINUX, files: {} }), ...system });
+    } catch (error) {
+      return (error as Error).cause;
+    }
+  };
+  test('that can’t be read at the moment is told from one that isn’t there', () => {
+    const fail = (code: string) => () => {
+      throw Object.assign(new Error(code), { code });
+    };
+    expect(causeOf({})).toBeUndefined();
+    expect(causeOf({ read: fail('EMFILE') })).toMatchObject({ code: 'EMFILE' });
+    for (const platform of ['win32', 'darwin'])
+      expect(causeOf({ platform, run: fail('ETIMEDOUT') })).toMatchObject({ code: 'ETIMEDOUT' });
+    expect(causeOf({ platform: 'freebsd' })).toBeUndefined();
+  });
+
   test.for(['', 'uninitialized', '0', 'x'.repeat(32)])('is not made of a broken machine id: %j', (id) => {
     expect(() => fingerprintOf('orrery', systemOf({ ...LINUX, files: { [MACHINE_ID]: id } }))).toThrow(
       TypeError,

@@ -11,7 +11,7 @@ vi.hoisted(() => vi.resetModules());
 afterAll(() => vi.resetModules());
 
 vi.mock('../../../src/client/node/fingerprint.ts', () => ({
-  machineFingerprint: () => {
+  readFingerprint: () => {
     throw new TypeError('There is no machine id here.');
   },
 }));

@@ -17,7 +17,7 @@ interface MachineCase {
 export const systemOf = ({ platform, files = {}, programs = {}, env = {} }: MachineCase): System => {
   const get = (from: Record<string, string>, name: string) => {
     const text = from[name];
-    if (text === undefined) throw new Error(`ENOENT: ${name}`);
+    if (text === undefined) throw Object.assign(new Error(name), { code: 'ENOENT' });
     return text;
   };
   return {
