@@ -27,7 +27,7 @@ export const storedId = (dir: string): string => {
   const temporary = `${path}.${made}`;
   try {
     makeDirSync(dir);
-    writeFileSync(temporary, made, { mode: 0o600, flag: 'wx' });
+    writeFileSync(temporary, made, { mode: 0o600, flag: 'wx', flush: true });
     try {
       linkSync(temporary, path);
     } catch {

@@ -34,6 +34,17 @@ test('an id that was cut off by a crash is made anew, once', () => {
   expect(readdirSync(dir)).toEqual(['machine-id']);
 });
 
+test('an id is on the disk before it has its name, so that a power loss leaves no other one behind', () => {
+  const dir = newDir();
+  const flushed: string[][] = [];
+  const sync = vi.spyOn(process.getBuiltinModule('node:fs'), 'fsyncSync').mockImplementation(() => {
+    flushed.push(readdirSync(dir));
+  });
+  const id = storedId(dir);
+  sync.mockRestore();
+  expect(flushed).toEqual([[`machine-id.${id}`]]);
+});
+
 test('where nothing can be written, there is an id all the same', () => {
   const file = join(newDir(), 'file');
   writeFileSync(file, '');
