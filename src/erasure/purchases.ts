@@ -10,6 +10,7 @@ import {
   storeMessages,
   stores,
 } from '../db/schema.ts';
+import { wasRead } from '../purchases/bodies.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { openScrubber, type Person } from '../shared/text/scrub.ts';
 import type { SpendQueries } from './find-licenses.ts';
@@ -53,7 +54,10 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
       .update(storeMessages)
       .set({ body: null })
       .where(
-        sql`${storeMessages.id} IN (SELECT message_id FROM purchase_messages WHERE purchase_id IN ${theirs})`,
+        and(
+          sql`${storeMessages.id} IN (SELECT message_id FROM purchase_messages WHERE purchase_id IN ${theirs})`,
+          wasRead,
+        ),
       ),
     db
       .update(purchaseFacts)
@@ -77,7 +81,7 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
         version,
       })
       .where(isTheirs),
-    // Nobody knows whom a body is about that was not taken into a purchase.
+    // Nobody knows whom a body is about that was read, and not taken into a purchase. One that waits is a sale yet to come.
     db
       .update(storeMessages)
       .set({ body: null })
@@ -85,6 +89,7 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
         and(
           eq(storeMessages.accountId, accountId),
           isNotNull(storeMessages.body),
+          wasRead,
           sql`NOT EXISTS (SELECT 1 FROM purchase_messages WHERE message_id = store_messages.id)`,
         ),
       ),

@@ -10,7 +10,6 @@ import {
   type PurchaseRow,
   purchases,
   purchaseThings,
-  storeMessages,
 } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
@@ -60,10 +59,6 @@ const guard = ({ db, accountId }: Ctx, { id, version }: PurchaseRow): Statement 
     })
     .where(eq(licenseTotals.accountId, accountId));
 
-/** What is about somebody who was erased isn't kept. */
-export const dropBody = ({ db }: Ctx, messageId: string) =>
-  db.update(storeMessages).set({ body: null }).where(eq(storeMessages.id, messageId));
-
 const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Statement[] => {
   const { db, accountId } = ctx;
   const owned = { accountId, storeId: row.storeId, purchaseId: row.id };
@@ -102,7 +97,6 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
             .values({ accountId, purchaseId: row.id, messageId })
             .onConflictDoNothing(),
         ]),
-    ...(messageId !== null && row.isErased ? [dropBody(ctx, messageId)] : []),
   ];
 };
 

@@ -1,7 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { purchaseFacts, purchases } from '../db/schema.ts';
-import { dropBody } from './commit.ts';
 import { findKnown } from './load.ts';
 import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
 import { settle, type SoldIn } from './settle.ts';
@@ -28,13 +27,13 @@ export const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
   return groups.map((group) => group.facts);
 };
 
-/** Keeps the address of a customer of the store, and returns the purchases that have waited for it. Null for who was erased. */
-const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[] | null> => {
+/** Keeps the address of a customer of the store, and returns the purchases that have waited for it: none of who was erased. */
+const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
   const { db, accountId } = ctx;
   const name = factName(fact);
   const { facts } = await findKnown(ctx, store.id, [name], []);
   const [known] = facts;
-  if (known?.isErased) return null;
+  if (known?.isErased) return [];
   if (!known || replaces(fact, known.fact)) {
     const text = JSON.stringify(fact);
     await db
@@ -95,14 +94,11 @@ export const takeFacts = async (
     if (cost > MAX_COST) return false;
     cost += (await settle(ctx, store, { facts: group, messageId })).cost;
   }
-  let isOfErased = false;
   for (const fact of buyers) {
     if (cost > MAX_COST) return false;
     const waiting = await takeBuyer(ctx, store, fact);
-    isOfErased ||= waiting === null;
-    for (const id of waiting ?? []) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
+    for (const id of waiting) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
     cost += 3;
   }
-  if (isOfErased && messageId !== null) await dropBody(ctx, messageId);
   return true;
 };

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { type StoreMessageRow, storeMessages, type StoreRow } from '../db/schema.ts';
 import { pull } from '../gate/worker/feed.ts';
+import { dropIfErased } from '../purchases/bodies.ts';
 import type { StoreFact } from '../purchases/rules/facts.ts';
 import { takeFacts } from '../purchases/take.ts';
 import { settingsOf } from '../shared/config/settings.ts';
@@ -23,8 +24,17 @@ const NO_KEY = 'The store has no API key to ask the provider with.';
 
 type MessageFields = Partial<typeof storeMessages.$inferInsert>;
 
-const save = async ({ db }: Ctx, id: string, fields: MessageFields): Promise<void> => {
-  await db.update(storeMessages).set(fields).where(eq(storeMessages.id, id));
+/** Saves what has become of a message, and drops its body if what was `taken` is about somebody who was erased. */
+const save = async (
+  ctx: Ctx,
+  { id, storeId }: StoreMessageRow,
+  fields: MessageFields,
+  taken: StoreFact[] = [],
+): Promise<void> => {
+  await ctx.db.batch([
+    ctx.db.update(storeMessages).set(fields).where(eq(storeMessages.id, id)),
+    ...(taken.length > 0 ? [dropIfErased(ctx, storeId, id, taken)] : []),
+  ]);
 };
 
 const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promise<StoreReading | null> => {
@@ -34,10 +44,11 @@ const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promi
 };
 
 /** Tries again later, and less and less often. */
-const postpone = async (ctx: Ctx, { id, tries }: StoreMessageRow, problem: string): Promise<boolean> => {
+const postpone = async (ctx: Ctx, row: StoreMessageRow, problem: string): Promise<boolean> => {
+  const { tries } = row;
   const delayMs = Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
   const readAt = tries + 1 >= MAX_TRIES ? null : Date.now() + delayMs;
-  await save(ctx, id, { readAt, tries: tries + 1, problem });
+  await save(ctx, row, { readAt, tries: tries + 1, problem });
   return true;
 };
 
@@ -63,9 +74,10 @@ const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: str
   const access = await openApi(ctx.env, store, api);
   if (!access || !api?.ask) {
     const problem = asks.every((ask) => ask.startsWith('?')) ? null : NO_KEY;
-    await save(ctx, row.id, { readAt: null, asks, problem });
+    await save(ctx, row, { readAt: null, asks, problem });
     return true;
   }
+  const taken: StoreFact[] = [];
   let left = asks;
   for (const ask of asks.slice(0, MAX_ASKS)) {
     let facts;
@@ -74,18 +86,17 @@ const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: str
     } catch (error) {
       const isOfProvider = error instanceof StoreApiError;
       if (!isOfProvider) logError('store_ask_failed', error, { account_id: row.accountId });
-      await save(ctx, row.id, { asks: left });
+      await save(ctx, row, { asks: left }, taken);
       return postpone(ctx, row, isOfProvider ? error.message : 'The provider’s answer could not be read.');
     }
     if (!(await take(ctx, store, row, facts, false))) break;
+    taken.push(...facts);
     left = left.filter((one) => one !== ask);
   }
-  await save(ctx, row.id, {
-    asks: left,
-    readAt: left.length === 0 ? null : Date.now(),
-    ...(left.length === 0 && { problem: null }),
-  });
-  return left.length === 0;
+  const isDone = left.length === 0;
+  const fields = { asks: left, readAt: isDone ? null : Date.now(), ...(isDone && { problem: null }) };
+  await save(ctx, row, fields, taken);
+  return isDone;
 };
 
 /**
@@ -102,16 +113,16 @@ export const readMessage = async (
   const reading = justCame ?? (await readAgain(ctx, store, row));
   if (reading?.kind !== 'facts') {
     const problem = reading?.kind === 'unreadable' ? reading.problem : null;
-    await save(ctx, row.id, { readAt: null, problem });
+    await save(ctx, row, { readAt: null, problem });
     return true;
   }
   const { asks = [], reachesBack } = reading;
   const facts = reachesBack ? await ofConnected(ctx, store, reading.facts) : reading.facts;
   if (!(await take(ctx, store, row, facts, justCame !== null && row.times === 1))) return false;
   if (asks.length === 0) {
-    await save(ctx, row.id, { readAt: null, asks, problem: null });
+    await save(ctx, row, { readAt: null, asks, problem: null }, facts);
     return true;
   }
-  await save(ctx, row.id, { asks, readAt: Date.now() });
+  await save(ctx, row, { asks, readAt: Date.now() }, facts);
   return justCame ? false : askAll(ctx, store, { ...row, asks }, asks);
 };

@@ -1,0 +1,22 @@
+import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import type { Ctx } from '../db/ctx.ts';
+import { storeMessages } from '../db/schema.ts';
+import { inJson } from './load.ts';
+import { factName, type StoreFact } from './rules/facts.ts';
+
+// A message's body goes with who was erased, but only once it was read: until then, nothing else has what it says.
+
+/** Whether a body was read. What is still to be asked stands beside it. */
+export const wasRead = or(isNull(storeMessages.readAt), isNotNull(storeMessages.asks));
+
+/** Drops a body that was read if one of its facts is about somebody who was erased. */
+export const dropIfErased = ({ db }: Ctx, storeId: string, messageId: string, facts: StoreFact[]) => {
+  const isOfErased = sql`EXISTS (
+    SELECT 1 FROM purchase_facts LEFT JOIN purchases ON purchases.id = purchase_facts.purchase_id
+    WHERE purchase_facts.store_id = ${storeId} AND purchase_facts.name ${inJson(facts.map(factName))}
+      AND (purchase_facts.is_erased OR purchases.is_erased))`;
+  return db
+    .update(storeMessages)
+    .set({ body: null })
+    .where(and(eq(storeMessages.id, messageId), wasRead, isOfErased));
+};

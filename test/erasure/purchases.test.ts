@@ -1,0 +1,63 @@
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { settingsOf } from '../../src/shared/config/settings.ts';
+import { seal } from '../../src/shared/crypto/sealing.ts';
+import { newId } from '../../src/shared/text/ids.ts';
+import { workOnStores } from '../../src/stores/work.ts';
+import { openShop, paid, type Shop } from '../stores/shop.ts';
+import { outcomeOf } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+
+const erase = async ({ ada }: Shop, customer_email: string) =>
+  outcomeOf(await ada.asSession('POST', '/api/erase-customer', { customer_email }));
+
+/** Keeps a notification as one whose reading has failed. Returns its id. */
+const letWait = async ({ ada: { accountId }, storeId }: Shop, body: object): Promise<string> => {
+  const id = newId('msg');
+  const sealed = await seal(settingsOf(env).sealing, JSON.stringify(body), [accountId, id, 'body']);
+  await accountsD1
+    .prepare(
+      `INSERT INTO store_messages (id, account_id, store_id, hash, type, body, received_at, read_at)
+       VALUES (?, ?, ?, ?, 'paid', ?, ?, ?)`,
+    )
+    .bind(id, accountId, storeId, id, sealed, Date.now(), Date.now() - 1)
+    .run();
+  return id;
+};
+
+const hasBody = (id: string) =>
+  accountsD1.prepare('SELECT body IS NOT NULL AS has FROM store_messages WHERE id = ?').bind(id).first('has');
+
+const workOn = async ({ ada }: Shop) => {
+  for (let left = 5; left > 0; left--) await workOnStores(env, ada.accountId);
+};
+
+test('a sale that waits to be read is not lost when a customer is erased', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  const id = await letWait(shop, paid('1', { email: 'grace@shop.co' }));
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  await workOn(shop);
+  expect(await shop.purchases()).toMatchObject([{ order: '1', customer_email: 'grace@shop.co' }]);
+  expect(await hasBody(id)).toBe(1);
+});
+
+test('what waits to be read of an erased customer is read without bringing them back, and its body goes', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'subscription' });
+  await shop.notify(paid('1', { email: 'ann@shop.co', period_end: '2090-01-01' }));
+  const [purchase] = await shop.purchases();
+  const renewal = { type: 'renewed', order: '1', email: 'ann@shop.co', period_end: '2091-01-01' };
+  const id = await letWait(shop, renewal);
+  // A part of it was taken.
+  await accountsD1
+    .prepare('INSERT INTO purchase_messages (account_id, purchase_id, message_id) VALUES (?, ?, ?)')
+    .bind(shop.ada.accountId, purchase?.id, id)
+    .run();
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  await workOn(shop);
+  expect(await shop.purchases()).toMatchObject([{ order: '1', customer_email: null }]);
+  const [license] = await shop.licenses();
+  expect(license?.expires_at).toMatch(/^2091-/);
+  expect(await hasBody(id)).toBe(0);
+});
