@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import {
   offers,
@@ -96,31 +96,36 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
   ]);
 };
 
-/** Takes the person out of the facts that name them. */
+/** Takes the person out of the facts that name them. Each is read once: what is part of a longer address stays in it. */
 const scrubFacts = async ({ db, accountId }: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
   const { scrub } = openScrubber(person);
-  for (;;) {
+  const row = sql<number>`${purchaseFacts}.rowid`;
+  for (let after = 0; ;) {
     spend(2);
+    // In the order of the index on the account, which ends with the rows' numbers.
     const rows = await db
-      .select({ storeId: purchaseFacts.storeId, name: purchaseFacts.name, fact: purchaseFacts.fact })
+      .select({ row, fact: purchaseFacts.fact })
       .from(purchaseFacts)
       .where(
         and(
           eq(purchaseFacts.accountId, accountId),
+          gt(row, after),
           sql`instr(lower(${purchaseFacts.fact}), ${person.email})`,
         ),
       )
+      .orderBy(row)
       .limit(MAX_FACTS);
-    if (rows.length === 0) return;
-    const scrubbed = rows.map((row) => ({ ...row, fact: withoutPerson(row.fact, scrub) }));
-    await db
-      .update(purchaseFacts)
-      .set({ fact: sql`value ->> 'fact'`, isErased: true })
-      .from(sql`json_each(${JSON.stringify(scrubbed)})`)
-      .where(
-        sql`purchase_facts.store_id = value ->> 'storeId' AND purchase_facts.name = value ->> 'name'
-          AND purchase_facts.account_id = ${accountId}`,
-      );
+    const scrubbed = rows.map((read) => ({ ...read, fact: withoutPerson(read.fact, scrub) }));
+    const changed = scrubbed.filter(({ fact }, i) => fact !== rows[i]?.fact);
+    if (changed.length > 0)
+      await db
+        .update(purchaseFacts)
+        .set({ fact: sql`value ->> 'fact'`, isErased: true })
+        .from(sql`json_each(${JSON.stringify(changed)})`)
+        .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`);
+    const last = rows.at(-1);
+    if (!last || rows.length < MAX_FACTS) return;
+    after = last.row;
   }
 };
 

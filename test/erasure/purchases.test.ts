@@ -61,3 +61,35 @@ test('what waits to be read of an erased customer is read without bringing them 
   expect(license?.expires_at).toMatch(/^2091-/);
   expect(await hasBody(id)).toBe(0);
 });
+
+test('an erasure ends although a part of the address of an order stays', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('joann@shop.co-1', { email: 'joann@shop.co' }));
+  await shop.notify(paid('ann@shop.co-1', { email: 'ann@shop.co' }));
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  const begun = accountsD1.prepare('SELECT subject FROM erasures WHERE account_id = ?');
+  expect((await begun.bind(shop.ada.accountId).all()).results).toEqual([]);
+});
+
+test('an erasure goes through all facts of a store, page by page', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { email: 'grace@shop.co' }));
+  await accountsD1
+    .prepare(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 450)
+       INSERT INTO purchase_facts (account_id, store_id, name, fact, taken_at)
+       SELECT ?1, ?2, 'invoice/' || n || ' ended', json_object('kind', 'ended', 'about', 'invoice/' || n,
+         'number', iif(n < 300, 'joann@shop.co', 'ann@shop.co')), 1 FROM numbers`,
+    )
+    .bind(shop.ada.accountId, shop.storeId)
+    .run();
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  const count = (number: string) =>
+    accountsD1
+      .prepare(`SELECT count(*) AS n FROM purchase_facts WHERE store_id = ? AND fact ->> '$.number' = ?`)
+      .bind(shop.storeId, number)
+      .first('n');
+  expect([await count('joann@shop.co'), await count('ann@shop.co')]).toEqual([299, 0]);
+});
