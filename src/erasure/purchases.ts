@@ -3,6 +3,7 @@ import type { Ctx } from '../db/ctx.ts';
 import {
   offers,
   productMails,
+  type PurchaseFactRow,
   purchaseFacts,
   purchaseLicenses,
   purchaseMails,
@@ -11,6 +12,7 @@ import {
   stores,
 } from '../db/schema.ts';
 import { wasRead } from '../purchases/bodies.ts';
+import type { Buyer, StoreFact } from '../purchases/rules/facts.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { openScrubber, type Person } from '../shared/text/scrub.ts';
 import type { SpendQueries } from './find-licenses.ts';
@@ -22,11 +24,34 @@ import { inJson } from './license-statements.ts';
 /** Facts that a query returns. */
 const MAX_FACTS = 200;
 
-const withoutPerson = (text: string, scrub: (value: object) => object): string => {
-  const { buyer: _, ...fact } = JSON.parse(text) as { buyer?: unknown; kind: string };
-  if (fact.kind !== 'buyer') return JSON.stringify(scrub(fact));
-  const { name: __, email: ___, ...nobody } = fact as { name?: string; email?: string; kind: string };
-  return JSON.stringify({ ...scrub(nobody), email: '' });
+/** Returns a function that takes the person out of a fact, and marks it if its buyer is that person. Another buyer stays. */
+const openFactScrubber = (person: Person) => {
+  const { scrub } = openScrubber(person);
+  const withoutAddress = openScrubber({ ...person, names: [] }).scrub;
+  const isTheirs = (buyer: Buyer | undefined) => buyer?.email?.toLowerCase() === person.email;
+
+  const withoutPerson = (fact: StoreFact): object => {
+    if (fact.kind === 'buyer') {
+      if (!isTheirs(fact)) return withoutAddress(fact);
+      const { name: _, ...nobody } = fact;
+      return scrub({ ...nobody, email: '' });
+    }
+    if (!('buyer' in fact)) return scrub(fact);
+    const { buyer, ...nobody } = fact;
+    return isTheirs(buyer) ? scrub(nobody) : { ...scrub(nobody), buyer: withoutAddress(buyer) };
+  };
+
+  return <T extends Pick<PurchaseFactRow, 'fact' | 'isErased'>>(row: T): T => {
+    const fact = JSON.parse(row.fact) as StoreFact;
+    // A longer address may contain this one.
+    if (JSON.stringify(withoutAddress(fact)) === JSON.stringify(fact)) return row;
+    const buyer = fact.kind === 'buyer' ? fact : 'buyer' in fact ? fact.buyer : undefined;
+    return {
+      ...row,
+      fact: JSON.stringify(withoutPerson(fact)),
+      isErased: row.isErased || isTheirs(buyer),
+    };
+  };
 };
 
 /** Whether a fact's number of the order has the address of its purchase. */
@@ -98,13 +123,13 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
 
 /** Takes the person out of the facts that name them. Each is read once: what is part of a longer address stays in it. */
 const scrubFacts = async ({ db, accountId }: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
-  const { scrub } = openScrubber(person);
+  const withoutPerson = openFactScrubber(person);
   const row = sql<number>`${purchaseFacts}.rowid`;
   for (let after = 0; ;) {
     spend(2);
     // In the order of the index on the account, which ends with the rows' numbers.
     const rows = await db
-      .select({ row, fact: purchaseFacts.fact })
+      .select({ row, fact: purchaseFacts.fact, isErased: purchaseFacts.isErased })
       .from(purchaseFacts)
       .where(
         and(
@@ -115,12 +140,11 @@ const scrubFacts = async ({ db, accountId }: Ctx, person: Person, spend: SpendQu
       )
       .orderBy(row)
       .limit(MAX_FACTS);
-    const scrubbed = rows.map((read) => ({ ...read, fact: withoutPerson(read.fact, scrub) }));
-    const changed = scrubbed.filter(({ fact }, i) => fact !== rows[i]?.fact);
+    const changed = rows.map(withoutPerson).filter((scrubbed, i) => scrubbed !== rows[i]);
     if (changed.length > 0)
       await db
         .update(purchaseFacts)
-        .set({ fact: sql`value ->> 'fact'`, isErased: true })
+        .set({ fact: sql`value ->> 'fact'`, isErased: sql`value ->> 'isErased'` })
         .from(sql`json_each(${JSON.stringify(changed)})`)
         .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`);
     const last = rows.at(-1);

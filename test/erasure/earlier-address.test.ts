@@ -97,6 +97,16 @@ test('what the store has told of its customer stays for another purchase that is
   expect(await kept()).toEqual(['old@example.com', null]);
 });
 
+test('what the store tells of its customer stays when somebody is erased whose address is a part of theirs', async () => {
+  const shop = await openPaddle();
+  await shop.send('customer.created', customer({ email: 'joann@shop.co', name: 'Joann Poe' }));
+  expect((await erase(shop, 'ann@shop.co')).status).toBe(200);
+  await shop.sell('txn_1');
+  expect(await shop.purchases()).toMatchObject([
+    { customer_email: 'joann@shop.co', customer_name: 'Joann Poe' },
+  ]);
+});
+
 test('a number of an order that has the address goes with it, and the purchase stays', async () => {
   const shop = await openShop();
   await shop.offer('pro', { grant: 'perpetual' });

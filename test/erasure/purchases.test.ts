@@ -62,6 +62,19 @@ test('what waits to be read of an erased customer is read without bringing them 
   expect(await hasBody(id)).toBe(0);
 });
 
+test('a buyer whose address contains an erased customer’s keeps it, also after the next renewal', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'subscription' });
+  const joann = { customer_email: 'joann@shop.co', customer_name: 'Joann Poe' };
+  await shop.notify(paid('1', { email: 'joann@shop.co', name: 'Joann Poe', period_end: '2090-01-01' }));
+  await shop.notify(paid('2', { email: 'ann@shop.co', name: 'Ann Doe', period_end: '2090-01-01' }));
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  await shop.notify({ type: 'renewed', order: '1', period_end: '2091-01-01' });
+  const purchases = await shop.purchases();
+  expect(purchases.find(({ order }) => order === '1')).toMatchObject(joann);
+  expect(purchases.find(({ order }) => order === '2')).toMatchObject({ customer_email: null });
+});
+
 test('an erasure ends although a part of the address of an order stays', async () => {
   const shop = await openShop();
   await shop.offer('pro', { grant: 'perpetual' });
