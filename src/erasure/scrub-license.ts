@@ -107,7 +107,7 @@ export const scrubLicense = (
       ...byField(named, (field) =>
         ownNames.has(fields[field] ?? '') ? null : scrubPersonal(fields[field] ?? null),
       ),
-      ...(address !== undefined && { customer_email: withoutAddress(address) }),
+      ...(address !== undefined && { customer_email: isCustomer(address) ? ERASED_EMAIL : address }),
       ...(terms && { terms: scrubTerms(terms) }),
     };
   };
@@ -130,7 +130,7 @@ export const scrubLicense = (
   });
 
   const scrubColumn = (column: ScrubbedColumn) => {
-    if (column === 'customerEmail') return isTheirs ? ERASED_EMAIL : withoutAddress(license.customerEmail);
+    if (column === 'customerEmail') return isTheirs ? ERASED_EMAIL : license.customerEmail;
     if (column === 'terms') return scrubTerms(license.terms);
     const isPersonal = PERSONAL_FIELDS.some((field) => columnOf(field) === column);
     const value = license[column];

@@ -33,6 +33,36 @@ test('an email address that contains the customer’s stays', () => {
   });
 });
 
+const PEOPLE = [
+  "o'brien@shop.co",
+  'ébrien@shop.co',
+  'e\u0301brien@shop.co',
+  'я_brien@shop.co',
+  'x.brien@shop.co',
+  'brien@shop.coé',
+  'brien@shop.co.ру',
+];
+
+test.each(PEOPLE)('the address %s, which contains an erased one, stays whole wherever it is', (address) => {
+  const license = {
+    ...PLAIN,
+    customerEmail: address,
+    customerName: null,
+    customerCompany: null,
+    metadata: { cc: `<${address}>, 'brien@shop.co'; ’brien@shop.co’ 和brien@shop.co。` },
+  };
+  const history = [row(1, { customer_email: 'bob@shop.co' }, { customer_email: address })];
+  const person = { email: 'brien@shop.co', names: [] };
+  expect(scrubLicense(license, history, person)).toMatchObject({
+    license: {
+      customerEmail: address,
+      metadata: { cc: expect.stringContaining(`<${address}>, '${ERASED_EMAIL}'`) },
+    },
+    changes: [],
+    untilMs: 0,
+  });
+});
+
 test('a name goes from the history if the license had it while it was the customer’s', () => {
   const license = {
     ...PLAIN,
@@ -139,4 +169,24 @@ test('a short name is replaced where it is the whole text, and a name without sp
     by: 'erased',
     owner: 'erased的许可证',
   });
+});
+
+test('an address is found between quotation marks, and next to words that have no spaces', () => {
+  const said = [
+    "'Ann@shop.co'",
+    '’ann@shop.co’',
+    '请联系ann@shop.co。',
+    'ann@shop.coです',
+    'an ann@shop.co.',
+  ];
+  const license = {
+    ...PLAIN,
+    customerEmail: '李ann@shop.co',
+    customerName: null,
+    customerCompany: null,
+    metadata: { said: said.join() },
+  };
+  const { metadata, customerEmail } = scrubLicense(license, [], ANN).license;
+  expect(metadata).toEqual({ said: said.join().replaceAll(/ann@shop\.co/gi, ERASED_EMAIL) });
+  expect(customerEmail).toBe('李ann@shop.co');
 });

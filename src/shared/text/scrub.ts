@@ -30,6 +30,17 @@ const patternOf = (name: string): string => {
   return start + words + end;
 };
 
+/**
+ * A pattern that finds an address, unless it is part of a longer one. Letters of any alphabet can belong to an address, but those
+ * that words have without spaces often stand next to one. An apostrophe does only after a letter: others are quotation marks.
+ */
+const addressPattern = (email: string) => {
+  const own = String.raw`(?!${UNSPACED.source})[\p{L}\p{M}\p{N}]`;
+  const start = String.raw`(?<!${own}|[_.+-])(?<![\p{L}\p{M}\p{N}]')`;
+  const end = String.raw`(?!${own}|[_-]|\.[\p{L}\p{N}_])`;
+  return new RegExp(start + RegExp.escape(email) + end, 'giu');
+};
+
 const replaceNames = (names: readonly string[]) => {
   const spellings = names.flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')]);
   const trimmed = new Set(spellings.map((name) => name.trim()).filter(Boolean));
@@ -45,8 +56,7 @@ const replaceNames = (names: readonly string[]) => {
  * of `spared` says what many licenses say, and keeps what is spelled like a name.
  */
 export const openScrubber = ({ email, names }: Person, spared: ReadonlySet<string> = new Set()) => {
-  // Another address may contain this one.
-  const anyEmail = new RegExp(`(?<![\\w.+-])${RegExp.escape(email)}(?![\\w-]|\\.\\w)`, 'gi');
+  const anyEmail = addressPattern(email);
   const withoutNames = replaceNames(names);
   const withoutAddress = (text: string) => text.replace(anyEmail, ERASED_EMAIL);
 
