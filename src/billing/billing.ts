@@ -12,7 +12,8 @@ import { checkReturning } from './scheduled/check.ts';
 
 const RECENT_PAYMENTS = 50;
 
-const findLive = async ({ db, accountId }: Ctx): Promise<SubscriptionRow | null> => {
+/** Returns the account's subscription until it has ended at the provider, which may be later than here. */
+export const findUnended = async ({ db, accountId }: Ctx): Promise<SubscriptionRow | null> => {
   const [row] = await db
     .select()
     .from(subscriptions)
@@ -28,11 +29,11 @@ export const findChanged = async ({ db, accountId }: Ctx, id: string): Promise<S
   return row;
 };
 
-/** Returns the account's subscription, or null if it has none or the subscription has ended. */
+/** Returns the account's subscription, or null if it has none or its plan is over. */
 export const findLiveSubscription = async (ctx: Ctx): Promise<SubscriptionRow | null> => {
-  const row = await findLive(ctx);
-  const hasEnded = row !== null && row.endsAt !== null && row.endsAt <= Date.now();
-  return row && !hasEnded ? row : null;
+  const row = await findUnended(ctx);
+  const isOver = row !== null && row.endsAt !== null && row.endsAt <= Date.now();
+  return row && !isOver ? row : null;
 };
 
 const readBilling = async (ctx: Ctx) => {

@@ -9,43 +9,46 @@ import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';
-import { findLiveSubscription } from './billing.ts';
+import { findUnended } from './billing.ts';
 import { applyState } from './facts/apply.ts';
 import { endMarker, accountWhileLive } from './facts/guards.ts';
 import type { Provider } from './provider/provider.ts';
 import { findProvider } from './provider/providers.ts';
 
-/** A renewal whose notification is late counts first, because the plan is paid for until its end. */
-const renewIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow): Promise<SubscriptionRow> => {
-  if (row.periodEnd > Date.now()) return row;
+/**
+ * What nobody has told of counts first, once the period or the plan is over: a renewal, for which the plan lasts longer, or an
+ * end. A plan can be over here while the provider still tries to collect for it. Returns null if the subscription has ended.
+ */
+const readIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow) => {
+  if (Math.min(row.periodEnd, row.endsAt ?? Infinity) > Date.now()) return row;
   const subject = { kind: 'subscription', ref: row.providerRef, endsAtMs: row.endsAt } as const;
   await applyState(ctx, provider, subject);
-  const renewed = await findLiveSubscription(ctx);
-  if (renewed?.id !== row.id) throw new AppError('no_active_subscription');
-  return renewed;
+  const current = await findUnended(ctx);
+  return current?.id === row.id ? current : null;
 };
 
-/** Cancels the subscription. The gate applies the paid limits until the subscription ends. */
-export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<SubscriptionRow> => {
+/** Cancels the subscription, unless there is nothing to cancel. */
+const cancelUnended = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<SubscriptionRow | null> => {
   const { db, accountId } = ctx;
-  const found = await findLiveSubscription(ctx);
-  if (!found) throw new AppError('no_active_subscription');
+  const found = await findUnended(ctx);
+  if (!found) return null;
   // Canceling gives nothing away, so a plan of the sandbox can be canceled wherever the service runs.
   const provider = await findProvider(ctx.env, found.provider, null);
   if (!provider)
     throw new AppError('unavailable', {
       message: 'The payment provider of this subscription is not configured on this service.',
     });
-  const subscription = at === 'now' ? found : await renewIfDue(ctx, provider, found);
+  const subscription = await readIfDue(ctx, provider, found);
+  if (!subscription) return null;
   const isCancelled = subscription.status === 'cancelled';
-  if (isCancelled && at === 'period_end') throw new AppError('no_active_subscription');
+  if (isCancelled && at === 'period_end') return null;
   const { email, planUntil } = await getAccount(ctx);
   await provider.cancel(subscription.providerRef, at);
 
   const nowMs = Date.now();
   // Canceling must not extend an unpaid period beyond its grace period.
   const paidUntil = Math.min(subscription.periodEnd, planUntil ?? Infinity);
-  const endsAt = at === 'now' ? nowMs : Math.max(nowMs, paidUntil);
+  const endsAt = at === 'now' ? Math.min(nowMs, subscription.endsAt ?? nowMs) : Math.max(nowMs, paidUntil);
   const cancelled = {
     status: 'cancelled' as const,
     cancelledAt: nowMs,
@@ -83,5 +86,17 @@ export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Pr
     const [row] = await db.select().from(subscriptions).where(eq(subscriptions.id, subscription.id));
     if (row && row.endsAt !== null) return row;
   }
-  throw new AppError('no_active_subscription');
+  return null;
+};
+
+/** Cancels the subscription. The gate applies the paid limits until the subscription ends. */
+export const cancelSubscription = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<SubscriptionRow> => {
+  const cancelled = await cancelUnended(ctx, at);
+  if (!cancelled) throw new AppError('no_active_subscription');
+  return cancelled;
+};
+
+/** Ends whatever subscription the account has, so that nothing is charged for it anymore. */
+export const endSubscription = async (ctx: Ctx): Promise<void> => {
+  await cancelUnended(ctx, 'now');
 };

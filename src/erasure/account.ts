@@ -1,6 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { findLiveSubscription } from '../billing/billing.ts';
-import { cancelSubscription } from '../billing/cancel-subscription.ts';
+import { endSubscription } from '../billing/cancel-subscription.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { forgetPlace } from '../db/room.ts';
@@ -35,9 +34,7 @@ export const findEnd = async ({
 };
 
 /** A checkout may have been paid since the erasure was requested. */
-export const endSubscription = async (ctx: Ctx): Promise<void> => {
-  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
-};
+export const endCharges = (ctx: Ctx): Promise<void> => endSubscription(ctx);
 
 /** Deletes the user, from which nobody can return. */
 const deleteUser = async ({ env, accountId }: Ctx): Promise<void> => {

@@ -1,8 +1,7 @@
 import { and, eq, exists } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
-import { findLiveSubscription } from '../billing/billing.ts';
-import { cancelSubscription } from '../billing/cancel-subscription.ts';
+import { endSubscription } from '../billing/cancel-subscription.ts';
 import { expirePending } from '../billing/expire.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts, type UserRow } from '../db/schema.ts';
@@ -59,7 +58,7 @@ export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client)
   const user = await confirmOwner(ctx, proof, client);
   // First, so that no payment starts another subscription.
   await expirePending(ctx, client.origin);
-  if (await findLiveSubscription(ctx)) await cancelSubscription(ctx, 'now');
+  await endSubscription(ctx);
   const eraseAt = Date.now() + UNDO_MS;
   const isRequested = and(eq(accounts.id, accountId), eq(accounts.eraseAt, eraseAt));
   const told = await tellIn(

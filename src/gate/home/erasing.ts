@@ -2,7 +2,7 @@ import { databaseOf } from '../../db/client.ts';
 import type { Ctx } from '../../db/ctx.ts';
 import {
   deleteAccount,
-  endSubscription,
+  endCharges,
   endUser,
   eraseRows,
   findEnd,
@@ -119,7 +119,7 @@ export const openErasing = (
    * no call is let in between the last look and the end of the user.
    */
   const endAccount = async (began: Progress, reason: Reason): Promise<void> => {
-    await endSubscription(accountCtx());
+    await endCharges(accountCtx());
     const resume = moving.routing.pause();
     try {
       await moving.routing.idle(DRAIN_MS);
