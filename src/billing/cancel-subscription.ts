@@ -13,7 +13,7 @@ import { findUnended } from './billing.ts';
 import { applyState } from './facts/apply.ts';
 import { endMarker, accountWhileLive } from './facts/guards.ts';
 import type { Provider } from './provider/provider.ts';
-import { findProvider } from './provider/providers.ts';
+import { getProvider } from './provider/providers.ts';
 
 /**
  * What nobody has told of counts first, once the period or the plan is over: a renewal, for which the plan lasts longer, or an
@@ -33,11 +33,7 @@ const cancelUnended = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<Subscr
   const found = await findUnended(ctx);
   if (!found) return null;
   // Canceling gives nothing away, so a plan of the sandbox can be canceled wherever the service runs.
-  const provider = await findProvider(ctx.env, found.provider, null);
-  if (!provider)
-    throw new AppError('unavailable', {
-      message: 'The payment provider of this subscription is not configured on this service.',
-    });
+  const provider = await getProvider(ctx.env, found.provider, null);
   const subscription = await readIfDue(ctx, provider, found);
   if (!subscription) return null;
   const isCancelled = subscription.status === 'cancelled';

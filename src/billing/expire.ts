@@ -44,14 +44,6 @@ export const expireReplaced = async (ctx: DatabaseCtx, provider: Provider, payme
   }
 };
 
-/** Expires the account's pending checkout, which nothing replaces. */
-export const expirePending = async (ctx: Ctx, origin: string): Promise<void> => {
-  for (const payment of await replacePending(ctx, Date.now())) {
-    const provider = await findProvider(ctx.env, payment.provider, origin);
-    if (provider) await expireReplaced(ctx, provider, payment);
-  }
-};
-
 /** Expires the checkout, or learns that it is closed. A checkout that was paid first is applied, now or when its debit arrives. */
 const close = async (ctx: DatabaseCtx, provider: Provider, checkoutRef: string) => {
   try {

@@ -8,7 +8,7 @@ import { AppError } from '../shared/app-error.ts';
 import { findLiveSubscription } from './billing.ts';
 import { applyState } from './facts/apply.ts';
 import { accountWhileLive, overName } from './facts/guards.ts';
-import { findProvider } from './provider/providers.ts';
+import { getProvider } from './provider/providers.ts';
 import { standingOf, withFacts } from './rules/standing.ts';
 
 /** Lets a subscription go on that was canceled for the end of its period. */
@@ -20,11 +20,7 @@ export const resumeSubscription = async (ctx: Ctx, origin: string): Promise<Subs
   if (cancelledAt === null)
     throw new AppError('invalid_transition', { message: 'The subscription is not canceled.' });
   // Unlike a cancellation, this lets a plan go on, which the sandbox may do only where it sells plans.
-  const provider = await findProvider(ctx.env, subscription.provider, origin);
-  if (!provider)
-    throw new AppError('unavailable', {
-      message: 'The payment provider of this subscription is not configured on this service.',
-    });
+  const provider = await getProvider(ctx.env, subscription.provider, origin);
   if (!(await provider.resume(ref))) {
     await applyState(ctx, provider, { kind: 'subscription', ref, endsAtMs: subscription.endsAt });
     throw new AppError('no_active_subscription');

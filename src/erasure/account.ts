@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { endSubscription } from '../billing/cancel-subscription.ts';
+import { endCheckouts } from '../billing/end-checkouts.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { forgetPlace } from '../db/room.ts';
@@ -33,8 +34,11 @@ export const findEnd = async ({
   return { reason: null, laterMs: requested ?? no_user };
 };
 
-/** A checkout may have been paid since the erasure was requested. */
-export const endCharges = (ctx: Ctx): Promise<void> => endSubscription(ctx);
+/** Ends what was paid since the erasure was requested, or could be. Returns false if it has to be called again. */
+export const endCharges = async (ctx: Ctx): Promise<boolean> => {
+  await endSubscription(ctx);
+  return endCheckouts(ctx);
+};
 
 /** Deletes the user, from which nobody can return. */
 const deleteUser = async ({ env, accountId }: Ctx): Promise<void> => {

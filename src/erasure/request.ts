@@ -2,7 +2,7 @@ import { and, eq, exists } from 'drizzle-orm';
 import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import { endSubscription } from '../billing/cancel-subscription.ts';
-import { expirePending } from '../billing/expire.ts';
+import { endCheckouts } from '../billing/end-checkouts.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts, type UserRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
@@ -56,8 +56,10 @@ const confirmOwner = async (ctx: UserCtx, proof: Proof, client: Client): Promise
 export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client): Promise<number> => {
   const { db, accountId } = ctx;
   const user = await confirmOwner(ctx, proof, client);
-  // First, so that no payment starts another subscription.
-  await expirePending(ctx, client.origin);
+  // First, so that no payment starts another subscription. What fails is repeated before the account's rows go.
+  await endCheckouts(ctx).catch((error: unknown) =>
+    logError('checkouts_not_ended', error, { account_id: accountId }),
+  );
   await endSubscription(ctx);
   const eraseAt = Date.now() + UNDO_MS;
   const isRequested = and(eq(accounts.id, accountId), eq(accounts.eraseAt, eraseAt));

@@ -16,7 +16,7 @@ const account = new Hono<AppEnv>().delete(
     tag: 'Account',
     summary: 'Delete the account',
     description:
-      'Every session ends, API keys are refused, and the subscription is canceled at once. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
+      'Every session ends, API keys are refused, and the subscription is canceled at once. A checkout that is still open expires, and a payment that arrives later is given back. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
     access: 'account',
     wantsProof: true,
     body: eraseAccountInput,

@@ -224,11 +224,12 @@ test('several sandbox checkouts that start at once are one, which can be paid on
 test('deleting the account expires its checkout, so that nobody pays for it anymore', async () => {
   const ada = await signUpWithStripe();
   const paymentId = await ada.begin('pro');
+  const read = accountsD1.prepare('SELECT status, checkout_ref, expire_due_at FROM payments WHERE id = ?');
+  const ref = await read.bind(paymentId).first<string>('checkout_ref');
   const sent = { current_password: ada.password, confirm: ada.email };
   expect((await ada.callApi('DELETE', '/api/account', sent)).status).toBe(202);
-  const read = accountsD1.prepare('SELECT status, checkout_ref, expire_due_at FROM payments WHERE id = ?');
-  const row = await read.bind(paymentId).first();
-  expect(row).toMatchObject({ status: 'replaced', expire_due_at: null });
-  const requests = await stripeRequests(`${String(row?.checkout_ref)}/expire`);
+  const left = { status: 'replaced', checkout_ref: null, expire_due_at: null };
+  expect(await read.bind(paymentId).first()).toEqual(left);
+  const requests = await stripeRequests(`${ref}/expire`);
   expect(requests.map(({ answered }) => answered)).toEqual([200]);
 });

@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray } from 'drizzle-orm';
 import type { DatabaseCtx } from '../../db/ctx.ts';
-import { isLive, isPending, payments, type PaymentRow, subscriptions } from '../../db/schema.ts';
+import { accounts, isLive, isPending, payments, type PaymentRow, subscriptions } from '../../db/schema.ts';
 import { type Books, isSettled } from '../rules/books.ts';
 import type { Fact, ProviderName } from '../rules/fact.ts';
 
@@ -46,7 +46,8 @@ export const loadBooks = async (
     eq(payments.provider, provider),
     eq(payments.checkoutRef, invoiceRef ?? ''),
   );
-  const [[live = null], [invoiced = null], [pending = null]] = await db.batch([
+  const [[account], [live = null], [invoiced = null], [pending = null]] = await db.batch([
+    db.select({ eraseAt: accounts.eraseAt }).from(accounts).where(eq(accounts.id, accountId)),
     db
       .select()
       .from(subscriptions)
@@ -73,6 +74,7 @@ export const loadBooks = async (
     periods.some(({ id, periodEnd }) => id === row.subscriptionId && (row.periodEnd ?? 0) >= periodEnd);
   const books: Books = {
     nowMs: Date.now(),
+    isLeaving: (account?.eraseAt ?? null) !== null,
     provider,
     live,
     subscription,

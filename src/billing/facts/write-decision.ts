@@ -1,4 +1,4 @@
-import { and, eq, exists, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import {
@@ -48,6 +48,16 @@ const isSubscriptionAsRead = ({ db }: DatabaseCtx, row: SubscriptionRow, next: S
         ),
       ),
   );
+
+const isAccountAsRead = ({ db }: DatabaseCtx, { isLeaving }: Books, accountId: string): SQL => {
+  const isStill = (isLeaving ? isNotNull : isNull)(accounts.eraseAt);
+  return exists(
+    db
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(and(eq(accounts.id, accountId), isStill)),
+  );
+};
 
 const isOver = ({ status, cancelledAt }: SubscriptionRow) => status === 'ended' || cancelledAt !== null;
 
@@ -108,7 +118,7 @@ export const writeDecision = (ctx: DatabaseCtx, books: Books, decision: Decision
   const paymentOf = (id: string) => known.payments.find((row) => row?.id === id) ?? null;
   const subscriptionOf = (id: string) =>
     [books.live, books.subscription].find((row) => row?.id === id) ?? null;
-  const conditions: SQL[] = [];
+  const conditions: SQL[] = [isAccountAsRead(ctx, books, decision.accountId)];
   const statements: BatchItem<'sqlite'>[] = [];
   for (const next of decision.payments) {
     const row = paymentOf(next.id);

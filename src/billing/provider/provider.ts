@@ -54,6 +54,11 @@ export interface Provider {
   startCheckout: (checkout: Checkout) => Promise<{ checkoutUrl: string; checkoutRef: string }>;
   /** Expires a checkout that a newer checkout has replaced, so that it can't be paid anymore. */
   expireCheckout: (checkoutRef: string) => Promise<void>;
+  /**
+   * Ends a checkout for which nothing may be charged anymore: expires it, or else cancels the subscription that it began, and
+   * gives back all that was paid for that. A repeat changes nothing more.
+   */
+  endCheckout: (checkoutRef: string) => Promise<void>;
   /** Canceling now also voids what is unpaid. */
   cancel: (subscriptionRef: string, at: 'period_end' | 'now') => Promise<void>;
   /** Lets a canceled subscription go on. Returns false if it has ended. */

@@ -56,6 +56,16 @@ export const findProvider = async (
   });
 };
 
+/** Returns the provider of what was bought here. `origin` is as for `findProvider`. */
+export const getProvider = async (env: Env, name: ProviderName, origin: string | null): Promise<Provider> => {
+  const provider = await findProvider(env, name, origin);
+  if (!provider)
+    throw new AppError('unavailable', {
+      message: 'The payment provider of this subscription is not configured on this service.',
+    });
+  return provider;
+};
+
 /** Returns the provider for new checkouts. */
 export const getCheckoutProvider = async (env: Env, origin: string): Promise<Provider> => {
   const { payments: name } = settingsOf(env);

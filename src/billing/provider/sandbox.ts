@@ -59,6 +59,7 @@ export const sandbox = (env: Env): Provider => ({
   startCheckout: ({ origin, paymentId }) =>
     Promise.resolve({ checkoutUrl: `${origin}/checkout/${paymentId}`, checkoutRef: paymentId }),
   expireCheckout: () => Promise.resolve(),
+  endCheckout: () => Promise.resolve(),
   cancel: () => Promise.resolve(),
   refund: () => Promise.resolve(),
   resume: () => Promise.resolve(true),

@@ -38,6 +38,12 @@ export const refundPayment = async (api: Stripe, paymentRef: string): Promise<vo
   }
 };
 
+/** Gives back all that was paid for a subscription which buys nothing. It began not long ago, so it has few invoices. */
+export const refundAll = async (api: Stripe, subscription: string): Promise<void> => {
+  const { data } = await api.invoices.list({ subscription, status: 'paid' });
+  for (const { id } of data) if (id) await refundPayment(api, id);
+};
+
 /** Voids what nobody may pay anymore: Stripe's reminders still link to the open invoices of a subscription that is over. */
 export const voidOpen = async (api: Stripe, subscription: string): Promise<void> => {
   const { data } = await api.invoices.list({ subscription, status: 'open' });

@@ -39,6 +39,10 @@ const isFirstUnpaid = (subscription: Stripe.Subscription) => {
   return invoice?.billing_reason === FIRST_INVOICE && invoice.status !== 'paid';
 };
 
+/** Whether nothing can be changed of the subscription anymore. */
+export const isOver = ({ status }: Stripe.Subscription) =>
+  status === 'canceled' || status === 'incomplete_expired';
+
 /** Whether the subscription ended before anything was paid. */
 export const isNeverPaid = (subscription: Stripe.Subscription) =>
   subscription.status === 'incomplete_expired' ||

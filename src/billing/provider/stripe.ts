@@ -2,15 +2,16 @@ import { Stripe } from 'stripe';
 import type { Prices } from '../../shared/config/parse.ts';
 import { type Checkout, type Notification, plannedEnd, type Provider } from './provider.ts';
 import { changeSubscription, openPortal, resumeSubscription, updateSubscription } from './stripe-changes.ts';
-import { findInvoice, readCharge, readRecentCharges, refundPayment, voidOpen } from './stripe-charges.ts';
 import {
-  ACCOUNT_ID_KEY,
-  isNeverPaid,
-  PAYMENT_ID_KEY,
-  toFacts,
-  toInvoiceFacts,
-  toId,
-} from './stripe-facts.ts';
+  findInvoice,
+  readCharge,
+  readRecentCharges,
+  refundAll,
+  refundPayment,
+  voidOpen,
+} from './stripe-charges.ts';
+import { closeSession, isMissing, sessionParams } from './stripe-checkouts.ts';
+import { ACCOUNT_ID_KEY, isNeverPaid, isOver, toFacts, toInvoiceFacts, toId } from './stripe-facts.ts';
 import { hasAutomaticTax, planByPrice, priceItem, readPrice } from './stripe-prices.ts';
 
 const API_VERSION = '2026-10-28.endive';
@@ -38,9 +39,6 @@ const client = ({ secretKey, apiUrl }: StripeAccess) =>
       protocol: apiUrl.protocol === 'http:' ? 'http' : 'https',
     }),
   });
-
-const isMissing = (error: unknown) =>
-  error instanceof Stripe.errors.StripeError && error.code === 'resource_missing';
 
 /** A notification has the form of the API version with which its endpoint was made: before 2025-03-31 without a parent. */
 const subscriptionOf = (invoice: Stripe.Invoice & { subscription?: string | null }): string | null =>
@@ -78,36 +76,6 @@ const getCharge = (event: Stripe.Event): { chargeId: string; intent: string } | 
   }
 };
 
-const toMetadata = ({ paymentId, accountId }: Checkout) => ({
-  [PAYMENT_ID_KEY]: paymentId,
-  [ACCOUNT_ID_KEY]: accountId,
-});
-
-const customerParams = ({ customerRef, email }: Checkout, hasTax: boolean) =>
-  customerRef === null
-    ? { customer_email: email }
-    : // The address decides on the tax, and may be another one now.
-      {
-        customer: customerRef,
-        ...(hasTax && { customer_update: { address: 'auto' as const, name: 'auto' as const } }),
-      };
-
-const sessionParams = (
-  checkout: Checkout,
-  item: Awaited<ReturnType<typeof priceItem>>,
-  hasTax: boolean,
-): Stripe.Checkout.SessionCreateParams => ({
-  mode: 'subscription',
-  client_reference_id: checkout.accountId,
-  ...customerParams(checkout, hasTax),
-  line_items: [{ quantity: 1, ...item }],
-  ...(hasTax && { automatic_tax: { enabled: true }, tax_id_collection: { enabled: true } }),
-  metadata: toMetadata(checkout),
-  subscription_data: { metadata: toMetadata(checkout) },
-  success_url: checkout.successUrl,
-  cancel_url: checkout.cancelUrl,
-});
-
 const isExpired = (session: Stripe.Checkout.Session | null, subscription: Stripe.Subscription | null) =>
   session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription));
 
@@ -132,8 +100,17 @@ export const stripe = (access: StripeAccess): Provider => {
       if (!isMissing(missing)) throw missing;
       return null;
     });
-    if (subscription && subscription.status !== 'canceled') throw error;
+    if (subscription && !isOver(subscription)) throw error;
     if (subscription) await voidOpen(api, subscriptionRef);
+  };
+
+  const cancelNow = async (subscriptionRef: string) => {
+    try {
+      await api.subscriptions.cancel(subscriptionRef);
+      await voidOpen(api, subscriptionRef);
+    } catch (error) {
+      await unlessEnded(subscriptionRef, error);
+    }
   };
 
   return {
@@ -157,15 +134,18 @@ export const stripe = (access: StripeAccess): Provider => {
       await api.checkout.sessions.expire(checkoutRef);
     },
 
+    endCheckout: async (checkoutRef) => {
+      const ref = await closeSession(api, checkoutRef);
+      if (ref === null) return;
+      await cancelNow(ref);
+      await refundAll(api, ref);
+    },
+
     cancel: async (subscriptionRef, at) => {
+      if (at === 'now') return cancelNow(subscriptionRef);
       try {
-        if (at === 'now') {
-          await api.subscriptions.cancel(subscriptionRef);
-          await voidOpen(api, subscriptionRef);
-        } else {
-          const { schedule } = await api.subscriptions.retrieve(subscriptionRef);
-          await updateSubscription(api, subscriptionRef, schedule, { cancel_at_period_end: true });
-        }
+        const { schedule } = await api.subscriptions.retrieve(subscriptionRef);
+        await updateSubscription(api, subscriptionRef, schedule, { cancel_at_period_end: true });
       } catch (error) {
         await unlessEnded(subscriptionRef, error);
       }

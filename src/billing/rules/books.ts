@@ -8,6 +8,8 @@ import type { ProviderName } from './fact.ts';
 /** What is known before a fact. */
 export interface Books {
   nowMs: number;
+  /** Whether the account is to be erased, so that no payment buys anything. */
+  isLeaving: boolean;
   provider: ProviderName;
   /** The account's live subscription. */
   live: SubscriptionRow | null;

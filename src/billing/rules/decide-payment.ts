@@ -53,7 +53,7 @@ const replaceLive = (
 };
 
 export const decideBought = (books: Books, fact: Bought): Decision | null => {
-  const { nowMs, provider, live, payment } = books;
+  const { nowMs, isLeaving, provider, live, payment } = books;
   // The payment can belong to another service that uses the same provider.
   if (!payment || payment.provider !== provider || isSettled(payment)) return null;
   const { accountId, plan } = payment;
@@ -86,7 +86,8 @@ export const decideBought = (books: Books, fact: Bought): Decision | null => {
     checkedAt: 0,
     checkAt: null,
   };
-  if (live && live.providerRef !== fact.subscriptionRef && isOutdated(payment, live)) {
+  const isLate = live !== null && live.providerRef !== fact.subscriptionRef && isOutdated(payment, live);
+  if (isLeaving || isLate) {
     return {
       accountId,
       cancels: [fact.subscriptionRef],
@@ -140,7 +141,7 @@ const renewed = (books: Books, row: SubscriptionRow, fact: Settled): Subscriptio
 };
 
 export const decideSettled = (books: Books, fact: Settled): Decision | null => {
-  const { nowMs, provider, subscription, change } = books;
+  const { nowMs, isLeaving, provider, subscription, change } = books;
   if (!subscription || isSettled(books.payment)) return null;
   const { accountId, id } = subscription;
   const plan = fact.plan ?? subscription.plan;
@@ -168,14 +169,14 @@ export const decideSettled = (books: Books, fact: Settled): Decision | null => {
     paidAt: nowMs,
     periodEnd: fact.period.endMs,
   };
-  const isWasted = amount > 0 && buysNothing(subscription, fact);
+  const isWasted = amount > 0 && (isLeaving || buysNothing(subscription, fact));
   // An invoice of nothing, such as one that a credit pays, is no payment.
   const isPayment = amount > 0 || answered !== null;
   return {
     accountId,
-    cancels: [],
+    cancels: isLeaving ? [subscription.providerRef] : [],
     payments: isPayment ? [{ ...paid, ...dueIf(isWasted, nowMs) }] : [],
-    subscriptions: [renewed(books, subscription, fact)],
+    subscriptions: [isWasted ? subscription : renewed(books, subscription, fact)],
     customerRef: null,
     events: isWasted ? [] : success(paid),
     entry: isWasted ? null : { action: 'subscription.renew', target: id, details: { plan } },

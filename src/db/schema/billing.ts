@@ -27,7 +27,7 @@ export const payments = sqliteTable(
     status: text({ enum: PAYMENT_STATUSES }).notNull(),
     amount: integer().notNull(),
     currency: text().notNull(),
-    /** The provider's id of the checkout, or of the invoice that renewed a subscription. */
+    /** The provider's id of the checkout, or of the invoice that renewed a subscription. Null once the checkout was ended. */
     checkoutRef: text('checkout_ref'),
     /** Where the checkout is paid. Null until it has started. */
     checkoutUrl: text('checkout_url'),

@@ -33,6 +33,7 @@ export const openBooks = (stripe: ReturnType<typeof openStripe>, nowMs: () => nu
     const periods = [subscription, live()];
     return {
       nowMs: nowMs(),
+      isLeaving: false,
       provider: 'stripe',
       live: live(),
       subscription,
