@@ -1,6 +1,6 @@
 import { Stripe } from 'stripe';
 import type { Fact } from '../rules/fact.ts';
-import { type PlanOf, toChargeFacts, toId } from './stripe-facts.ts';
+import { isFirst, latestInvoice, type PlanOf, toChargeFacts, toId } from './stripe-facts.ts';
 
 // What was charged for an invoice, and giving it back.
 
@@ -54,6 +54,21 @@ const disputeOf = async (api: Stripe, charge: Stripe.Charge): Promise<Stripe.Dis
   if (!charge.disputed) return null;
   const { data } = await api.disputes.list({ charge: charge.id, limit: 1 });
   return data[0] ?? null;
+};
+
+/** The most invoices in an answer of Stripe's. */
+const MOST = 100;
+
+/** The oldest invoice whose money has arrived: the first one, unless that was never paid. */
+export const findFirstPaid = async (
+  api: Stripe,
+  subscription: Stripe.Subscription,
+  options?: Stripe.RequestOptions,
+): Promise<Stripe.Invoice | null> => {
+  const latest = latestInvoice(subscription);
+  if (isFirst(latest)) return latest.status === 'paid' ? latest : null;
+  const wanted = { subscription: subscription.id, status: 'paid' as const, limit: MOST };
+  return (await api.invoices.list(wanted, options)).data.at(-1) ?? null;
 };
 
 /** Invoices that a check looks at: the last one is about to be followed by the next when its period is over. */

@@ -33,20 +33,16 @@ const FIRST_INVOICE = 'subscription_create';
 export const latestInvoice = ({ latest_invoice: invoice }: Stripe.Subscription) =>
   typeof invoice === 'object' ? invoice : null;
 
-/** Whether the money for the first period has not arrived. */
-const isFirstUnpaid = (subscription: Stripe.Subscription) => {
-  const invoice = latestInvoice(subscription);
-  return invoice?.billing_reason === FIRST_INVOICE && invoice.status !== 'paid';
-};
+export const isFirst = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice =>
+  invoice?.billing_reason === FIRST_INVOICE;
 
 /** Whether nothing can be changed of the subscription anymore. */
 export const isOver = ({ status }: Stripe.Subscription) =>
   status === 'canceled' || status === 'incomplete_expired';
 
 /** Whether the subscription ended before anything was paid. */
-export const isNeverPaid = (subscription: Stripe.Subscription) =>
-  subscription.status === 'incomplete_expired' ||
-  (subscription.status === 'canceled' && isFirstUnpaid(subscription));
+export const isNeverPaid = (subscription: Stripe.Subscription, firstPaid: Stripe.Invoice | null) =>
+  isOver(subscription) && firstPaid === null;
 
 /** Returns the plan that a subscription is for, if its price is one that this service knows. */
 export type PlanOf = (price: Stripe.Price | undefined) => PaidPlan | null;
@@ -63,7 +59,7 @@ const chargeOf = (subscriptionRef: string, invoice: Stripe.Invoice) => ({
 
 /** Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. */
 const isSettled = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice =>
-  invoice?.status === 'paid' && invoice.billing_reason !== FIRST_INVOICE;
+  invoice?.status === 'paid' && !isFirst(invoice);
 
 /** Until when an invoice pays, by its lines. */
 const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
@@ -95,31 +91,32 @@ export const toInvoiceFacts = (
 /**
  * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
  * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
+ * `firstPaid` is the oldest invoice whose money has arrived: until there is one, nothing has been bought.
  */
 export const toFacts = (
   subscription: Stripe.Subscription,
   readAtMs: number,
   planOf: PlanOf,
+  firstPaid: Stripe.Invoice | null,
   ofInvoices: Fact[] = [],
 ): Fact[] => {
   const paymentId = subscription.metadata[PAYMENT_ID_KEY];
   const subscriptionRef = subscription.id;
-  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
-  // A bank debit takes days: until its money has arrived, nothing has been bought.
-  if (isFirstUnpaid(subscription)) return ofInvoices;
+  // A bank debit takes days, and can bounce while the subscription goes on.
+  if (!paymentId || !firstPaid || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
   const period = toPeriod(subscription);
   const invoice = latestInvoice(subscription);
-  const first = invoice?.billing_reason === FIRST_INVOICE ? invoice : null;
+  const { amount, currency, invoiceRef } = chargeOf(subscriptionRef, firstPaid);
   const facts: Fact[] = [
     {
       kind: 'bought',
       paymentId,
       subscriptionRef,
       customerRef: toId(subscription.customer),
-      invoiceRef: first?.id ?? null,
-      charged: first && { amount: first.amount_paid, currency: first.currency },
+      invoiceRef,
+      charged: { amount, currency },
       period,
-      untilMs: toMs(subscription.created) < period.startMs ? period.startMs : period.endMs,
+      untilMs: invoiceRef === invoice?.id ? period.endMs : untilOf(firstPaid, period.startMs),
     },
   ];
   if (isSettled(invoice)) facts.push(settledFact(subscription, invoice, planOf));
@@ -155,10 +152,9 @@ export const toChargeFacts = (
   dispute: Stripe.Dispute | null,
   planOf: PlanOf,
 ): Fact[] => {
-  const isFirst = invoice.billing_reason === FIRST_INVOICE;
   const about = {
     ...chargeOf(subscription.id, invoice),
-    paymentId: isFirst ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null,
+    paymentId: isFirst(invoice) ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null,
     untilMs: untilOf(invoice, toMs(invoice.created)),
   };
   const state = dispute && DISPUTE_STATES[dispute.status];

@@ -3,6 +3,7 @@ import type { Prices } from '../../shared/config/parse.ts';
 import { type Checkout, type Notification, plannedEnd, type Provider } from './provider.ts';
 import { changeSubscription, openPortal, resumeSubscription, updateSubscription } from './stripe-changes.ts';
 import {
+  findFirstPaid,
   findInvoice,
   readCharge,
   readRecentCharges,
@@ -75,9 +76,6 @@ const getCharge = (event: Stripe.Event): { chargeId: string; intent: string } | 
       return null;
   }
 };
-
-const isExpired = (session: Stripe.Checkout.Session | null, subscription: Stripe.Subscription | null) =>
-  session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription));
 
 /** A customer may be waiting for the state of a checkout, and the question is repeated anyway. */
 const READ_STATE_OPTIONS = { timeout: 5_000, maxNetworkRetries: 0 };
@@ -168,17 +166,16 @@ export const stripe = (access: StripeAccess): Provider => {
         const subscription = subscriptionRef
           ? await getSubscription(subscriptionRef, READ_STATE_OPTIONS)
           : null;
+        const firstPaid = subscription && (await findFirstPaid(api, subscription, READ_STATE_OPTIONS));
+        const isExpired =
+          session?.status === 'expired' || (subscription !== null && isNeverPaid(subscription, firstPaid));
         const charges =
           subscription && subject.kind === 'subscription'
             ? await readRecentCharges(api, subscription, planOf, READ_STATE_OPTIONS)
             : [];
         return {
-          facts: subscription ? toFacts(subscription, readAtMs, planOf, charges) : [],
-          checkout: isExpired(session, subscription)
-            ? 'expired'
-            : session?.status === 'open'
-              ? 'open'
-              : 'complete',
+          facts: subscription ? toFacts(subscription, readAtMs, planOf, firstPaid, charges) : [],
+          checkout: isExpired ? 'expired' : session?.status === 'open' ? 'open' : 'complete',
         };
       } catch (error) {
         if (!isMissing(error)) throw error;
@@ -210,7 +207,8 @@ export const stripe = (access: StripeAccess): Provider => {
         charge && invoice ? await readCharge(api, subscription, invoice, charge.chargeId, planOf) : [];
       const about = await readInvoice(event);
       const ofInvoices = [...toInvoiceFacts(subscription, about, planOf), ...charges];
-      const facts = toFacts(subscription, readAtMs, planOf, ofInvoices);
+      const firstPaid = await findFirstPaid(api, subscription);
+      const facts = toFacts(subscription, readAtMs, planOf, firstPaid, ofInvoices);
       return { ...notification, accountId, facts };
     },
   };

@@ -5,12 +5,14 @@ import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/d
 import { ORIGIN } from '../../support/client.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
+import { type Invoice, invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
 import {
   callIn,
   changeDispute,
   month,
+  newStripeCustomer,
   notify,
+  paidAtStripe,
   putCharge,
   signUpWithStripe,
   stripeEnv,
@@ -110,6 +112,42 @@ test('a refund that nobody has told of is found when the period is over', async 
   await runScheduled();
   expect(await billingOf(ada)).toMatchObject({ plan: 'free', payments: [{ status: 'refunded' }] });
   expect((await stripeRequests(atStripe.id)).some(({ method }) => method === 'DELETE')).toBe(true);
+});
+
+/** A bank debit whose first payment has bounced, and whose subscription goes on into its second month. */
+const withBouncedDebit = async (status: Invoice['status']) => {
+  const ada = await signUpWithStripe();
+  const first = month(START_MS, { status: 'open' });
+  const debit = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), first);
+  await debit.put({ status: 'past_due' });
+  await notify('invoice.payment_failed', invoice(first, debit.id));
+  vi.setSystemTime(RENEWAL_MS + HOUR_MS);
+  const next = month(RENEWAL_MS, { billing_reason: 'subscription_cycle', status, amount: 1_900 });
+  await debit.bill(next);
+  return { ada, debit };
+};
+
+test('a bank debit that has bounced buys nothing, also once its next invoice is overdue, or it has ended', async () => {
+  const { ada, debit } = await withBouncedDebit('open');
+  const nothing = { account: [{ plan: 'free' }], subscriptions: [], payments: [{ amount: 2_900 }] };
+  const rows = await ada.billingRows();
+  expect(rows).toMatchObject(nothing);
+  expect(rows.payments[0]?.status).not.toBe('paid');
+  await debit.end();
+  expect(await ada.billingRows()).toMatchObject(nothing);
+  expect(await ada.events()).toEqual([]);
+});
+
+test('after a bank debit has bounced, the first invoice that is paid begins the plan, once and with its amount', async () => {
+  const { ada } = await withBouncedDebit('paid');
+  expect(await ada.billingRows()).toMatchObject({
+    account: [{ plan: 'pro' }],
+    subscriptions: [{ status: 'active' }],
+    payments: [{ status: 'paid', amount: 1_900 }],
+  });
+  expect((await ada.events()).map(({ event, amount }) => [event, amount])).toEqual([
+    ['payment.success', 1_900],
+  ]);
 });
 
 test('an account makes at most 30 calls an hour that Stripe has to answer', async () => {

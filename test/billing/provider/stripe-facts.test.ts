@@ -2,14 +2,15 @@ import type { Stripe } from 'stripe';
 import { expect, test } from 'vitest';
 import { toFacts } from '../../../src/billing/provider/stripe-facts.ts';
 import { planByPrice } from '../../../src/billing/provider/stripe-prices.ts';
-import { type Invoice, subscription } from '../../support/stripe-objects.ts';
+import { type Invoice, invoice, subscription } from '../../support/stripe-objects.ts';
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 
-const kindsOf = (status: string, first: Invoice) => {
+const kindsOf = (status: string, latest: Invoice, firstPaid: Invoice | null) => {
   const metadata = { latchkey_payment_id: 'pay_1' };
-  const object = { ...subscription('sub_1', metadata, 'cus_1', first), status };
-  const facts = toFacts(object as unknown as Stripe.Subscription, START_MS, planByPrice(null));
+  const object = { ...subscription('sub_1', metadata, 'cus_1', latest), status };
+  const paid = firstPaid && (invoice(firstPaid) as unknown as Stripe.Invoice);
+  const facts = toFacts(object as unknown as Stripe.Subscription, START_MS, planByPrice(null), paid);
   return facts.map((fact) => (fact.kind === 'terms' ? `terms, failing ${fact.failingRef}` : fact.kind));
 };
 
@@ -23,20 +24,25 @@ const invoiced = (reason: string, status: Invoice['status']) =>
     amount: 1,
   }) as Invoice;
 
+const FIRST = invoiced('subscription_create', 'paid');
+
 // A change of the billing date is a `subscription_update`, and what an operator adds by hand is `manual`.
 test.for(['subscription_cycle', 'subscription_update', 'subscription_threshold', 'manual'])(
   'an invoice because of %s is overdue until it is paid, and then settled',
   (reason) => {
-    expect(kindsOf('past_due', invoiced(reason, 'open'))).toEqual(['bought', 'terms, failing in_1']);
-    expect(kindsOf('active', invoiced(reason, 'paid'))).toEqual(['bought', 'settled', 'terms, failing null']);
+    const open = invoiced(reason, 'open');
+    expect(kindsOf('past_due', open, FIRST)).toEqual(['bought', 'terms, failing in_1']);
+    expect(kindsOf('past_due', open, null)).toEqual([]);
+    expect(kindsOf('active', invoiced(reason, 'paid'), FIRST)).toEqual([
+      'bought',
+      'settled',
+      'terms, failing null',
+    ]);
   },
 );
 
 test('nothing is bought until the first invoice is paid, whatever the subscription’s status', () => {
   for (const status of ['active', 'past_due', 'unpaid', 'canceled'])
-    expect(kindsOf(status, invoiced('subscription_create', 'open'))).toEqual([]);
-  expect(kindsOf('active', invoiced('subscription_create', 'paid'))).toEqual([
-    'bought',
-    'terms, failing null',
-  ]);
+    expect(kindsOf(status, invoiced('subscription_create', 'open'), null)).toEqual([]);
+  expect(kindsOf('active', FIRST, FIRST)).toEqual(['bought', 'terms, failing null']);
 });

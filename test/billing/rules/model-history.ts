@@ -4,6 +4,7 @@ import type { Fact } from '../../../src/billing/rules/fact.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { openBooks } from './model-books.ts';
 import {
+  firstPaidOf,
   latestOf,
   type ModelInvoice,
   type ModelSubscription,
@@ -83,7 +84,7 @@ export const play = (steps: Step[], { asksAgain = true } = {}) => {
   };
   const read = ({ subscription: model, invoice, isCharge }: Notice): Fact[] => {
     const subscription = toStripeSubscription(model);
-    return toFacts(subscription, nowMs, planOf, [
+    return toFacts(subscription, nowMs, planOf, firstPaidOf(model), [
       ...toInvoiceFacts(subscription, toStripeInvoice(model, invoice), planOf),
       ...(isCharge ? ofCharge(model, invoice) : []),
     ]);
@@ -94,6 +95,7 @@ export const play = (steps: Step[], { asksAgain = true } = {}) => {
       toStripeSubscription(model),
       nowMs,
       planOf,
+      firstPaidOf(model),
       recentOf(model).flatMap((invoice) => ofCharge(model, invoice)),
     ).forEach(books.apply);
   /** Within a day, the scheduled run has asked about each checkout that was paid, and what is overdue or over. */

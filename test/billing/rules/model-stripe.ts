@@ -166,6 +166,11 @@ export const toStripeSubscription = (model: ModelSubscription) =>
     created: seconds(model.invoices[0]!.startMs),
   }) as unknown as Stripe.Subscription;
 
+export const firstPaidOf = (model: ModelSubscription) => {
+  const invoice = model.invoices.find(({ status }) => status === 'paid');
+  return invoice ? toStripeInvoice(model, invoice) : null;
+};
+
 const DISPUTES = { open: 'needs_response', won: 'won', lost: 'lost' } as const;
 
 export const toStripeCharge = ({ id, amount, refunded, dispute }: ModelInvoice) => ({
