@@ -90,14 +90,10 @@ export const play = (steps: Step[], { asksAgain = true } = {}) => {
     ]);
   };
   /** Asks about a subscription, as the scheduled run does. */
-  const ask = (model: ModelSubscription) =>
-    toFacts(
-      toStripeSubscription(model),
-      nowMs,
-      planOf,
-      firstPaidOf(model),
-      recentOf(model).flatMap((invoice) => ofCharge(model, invoice)),
-    ).forEach(books.apply);
+  const ask = (model: ModelSubscription) => {
+    const charges = recentOf(model).flatMap((invoice) => ofCharge(model, invoice));
+    toFacts(toStripeSubscription(model), nowMs, planOf, firstPaidOf(model), charges).forEach(books.apply);
+  };
   /** Within a day, the scheduled run has asked about each checkout that was paid, and what is overdue or over. */
   const check = () => {
     for (const subscription of stripe.subscriptions) {
