@@ -6,6 +6,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 import { commitPurchase, type Settled } from './commit.ts';
 import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
+import { renumber } from './merge.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
 import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
 
@@ -133,7 +134,9 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
     buyerRef,
     assigned: row.assigned,
   });
-  const earlier = new Map(loaded.held.map(({ slot, offer }) => [slot, offer]));
+  // Of a merged purchase, the first license of a slot says what the slot is for.
+  const held = renumber(loaded.held, row.id).toSorted((a, b) => b.number - a.number);
+  const earlier = new Map(held.map(({ slot, offer }) => [slot, offer]));
   const buyers = around.buyer && !isErased && !around.buyer.isErased ? [around.buyer] : [];
   const decision = decidePurchase({
     facts: [...all, ...buyers],

@@ -3,17 +3,18 @@ import type { SoldOffer, WantedLicense } from '../../shared/rules/sold-offer.ts'
 import { DEFAULT_GRACE_DAYS, MAX_QUANTITY, type PurchaseStatus } from '../../shared/rules/stores.ts';
 import type { PurchaseLine, Thing } from './facts.ts';
 import { type KnownFact, ofKind, type Payment, paymentsOf } from './payments.ts';
-import { type Slot, type SlotPayment, slotsOf } from './slots.ts';
+import { numberAsHeld, type Slot, type SlotPayment, slotsOf } from './slots.ts';
 import { hasEnded, isPastDue } from './subscriptions.ts';
 
 // What a purchase's licenses are follows from the set of its facts, and from what its store's offers mean. Nothing else matters:
-// not the order in which the facts came, nor how often, nor what the licenses are now.
+// not the order in which the facts came, nor how often, nor what the licenses are now. Only which of them is which is told by what
+// they were made for.
 
 export interface PurchaseBooks {
   facts: KnownFact[];
   /** What an id of the store means here. */
   offers: ReadonlyMap<string, SoldOffer>;
-  /** By slots: what licenses were made by, for an id that means nothing anymore. */
+  /** By slots: what licenses were made by. It tells which is which, and stays the offer for an id that means nothing anymore. */
   earlier: ReadonlyMap<number, SoldOffer>;
   /** The product that the seller has named for what no offer is for. */
   assigned: string | null;
@@ -186,7 +187,7 @@ export const decidePurchase = (books: PurchaseBooks): PurchaseDecision => {
   const isBarred = details.isTest && !books.acceptsTest;
   if (isBarred && books.earlier.size === 0) return nothing('pending', 'test_mode');
   if (payments.length === 0) return nothing('pending', 'not_paid');
-  const slots = slotsOf(payments, ordered);
+  const slots = numberAsHeld(slotsOf(payments, ordered), books.earlier);
   if (slots.length === 0) return nothing('pending', 'nothing_named');
   const isDisputed = ofKind(facts, 'disputed').some(({ fact }) => fact.state === 'open');
   const offered = slots.map((slot) => offeredPart(slot, payments, books));

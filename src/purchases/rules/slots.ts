@@ -120,3 +120,27 @@ export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] =>
   }
   return slots.filter(({ paid, refs }) => paid.length > 0 && refs.some((list) => list.length > 0));
 };
+
+/**
+ * Gives slots the numbers of the licenses that are held, where older rules or fewer facts have numbered them otherwise: a license
+ * stays that of what its offer is for. Those that could be of few slots choose first, and rather keep the number than exchange it.
+ */
+export const numberAsHeld = (slots: Slot[], held: ReadonlyMap<number, { ref?: string }>): Slot[] => {
+  const numbered = slots.map((slot) => ({ ...slot }));
+  const named = numbered.flatMap((slot) => [...new Set(slot.refs.flat())].map((ref) => ({ ref, slot })));
+  const byRef = Map.groupBy(named, ({ ref }) => ref);
+  const choices = [...held]
+    .map(([number, { ref = '' }]) => ({ number, fitting: byRef.get(ref) ?? [] }))
+    .toSorted((a, b) => a.fitting.length - b.fitting.length || a.number - b.number);
+  const settled = new Set<Slot>();
+  for (const { number, fitting } of choices) {
+    const left = fitting.map(({ slot }) => slot).filter((slot) => !settled.has(slot));
+    const found = left.find(({ slot }) => slot === number) ?? left[0];
+    if (!found) continue;
+    const other = numbered.find(({ slot }) => slot === number);
+    if (other) other.slot = found.slot;
+    found.slot = number;
+    settled.add(found);
+  }
+  return numbered.toSorted((a, b) => a.slot - b.slot);
+};
