@@ -126,3 +126,24 @@ test('two things that are added to a subscription at once are two licenses', () 
     'pro ×1 to 2027-03-10, b ×1 to 2027-03-10, a ×1 to 2027-03-10',
   ]);
 });
+
+test('a price that is billed by its usage, after the period, is paid as long as the invoice', () => {
+  const flat = (from: string, to: string): Line => ({ price: 'price_pro', amount: 900, from, to });
+  const usage = (amount: number): Line => ({
+    price: 'price_calls',
+    amount,
+    from: '2027-01-10',
+    to: '2027-02-10',
+  });
+  const first = paid('in_1', '2027-01-10', 'subscription_create', [
+    flat('2027-01-10', '2027-02-10'),
+    usage(0),
+  ]);
+  const second = paid('in_2', '2027-02-10', 'subscription_cycle', [
+    flat('2027-02-10', '2027-03-10'),
+    usage(1_200),
+  ]);
+  expect(sold(stripe, [first, second], { ...PLANS, price_calls: 'calls' })).toEqual([
+    'calls ×1 to 2027-03-10, pro ×1 to 2027-03-10',
+  ]);
+});

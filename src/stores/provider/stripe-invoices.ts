@@ -57,6 +57,12 @@ const invoice = z.object({
 });
 type Invoice = z.output<typeof invoice>;
 
+/** The period that an invoice pays for. */
+interface Covers {
+  untilMs: number;
+  fromMs?: number;
+}
+
 const refsOf = ({ price, pricing }: z.output<typeof line>): string[] =>
   [price?.id ?? pricing?.price_details?.price, price?.product ?? pricing?.price_details?.product].filter(
     (ref) => ref !== undefined,
@@ -71,18 +77,22 @@ const isCredit = ({ amount, proration_details: own, parent }: z.output<typeof li
     parent?.invoice_item_details?.proration_details,
   ].some((details) => Boolean(details?.credited_items));
 
-/** The end of a thing's own period, if it isn't the invoice's. What is sold once beside a subscription has no period. */
-const endOf = (lines: z.output<typeof line>[], untilMs: number): { untilMs?: number } => {
+/**
+ * The end of a thing's own period, if it isn't the invoice's. What is sold once beside a subscription has no period, and that of
+ * usage, which is billed in arrears, is over when the period that the invoice pays for begins.
+ */
+const endOf = (lines: z.output<typeof line>[], { fromMs, untilMs }: Covers): { untilMs?: number } => {
   const periods = lines.flatMap(({ period }) => period ?? []);
   const ends = periods.filter(({ start, end }) => end > (start ?? 0)).map(({ end }) => end);
-  return ends.length > 0 && Math.max(...ends) < untilMs ? { untilMs: Math.max(...ends) } : {};
+  const end = Math.max(...ends);
+  return end > (fromMs ?? 0) && end < untilMs ? { untilMs: end } : {};
 };
 
 /**
  * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
  * credit begins then, the thing was changed to another one. A price with tiers has a line for each.
  */
-const linesOf = (sent: Invoice, offer: string | undefined, untilMs: number): PurchaseLine[] => {
+const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): PurchaseLine[] => {
   const startOf = ({ period }: z.output<typeof line>) => period?.start ?? 0;
   const named = sent.lines.data.filter((sold) => refsOf(sold).length > 0 || offer !== undefined);
   const things = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()]
@@ -97,7 +107,7 @@ const linesOf = (sent: Invoice, offer: string | undefined, untilMs: number): Pur
       lines.map((sold) => ({
         refs: [...own, ...refsOf(sold)],
         quantity: Math.max(1, sold.quantity ?? 1),
-        ...endOf(lines, untilMs),
+        ...endOf(lines, covers),
       })),
     )
     .filter(({ refs }) => refs.length > 0);
@@ -126,12 +136,11 @@ export const invoiceFacts = (data: unknown): StoreTold => {
   const sold = sent.lines.data.filter((one) => !isCredit(one));
   const periods = (sold.length > 0 ? sold : sent.lines.data).flatMap(({ period }) => period ?? []);
   const starts = periods.flatMap(({ start }) => start ?? []);
-  const untilMs = Math.max(...periods.map(({ end }) => end));
-  const lines = linesOf(sent, offerIn(parent?.metadata), untilMs);
-  const covers = {
-    untilMs,
+  const covers: Covers = {
+    untilMs: Math.max(...periods.map(({ end }) => end)),
     ...(starts.length > 0 && { fromMs: Math.max(...starts) }),
   };
+  const lines = linesOf(sent, offerIn(parent?.metadata), covers);
   const paid: StoreFact = {
     kind: 'paid',
     ...about,
