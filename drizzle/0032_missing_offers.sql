@@ -10,12 +10,22 @@ JOIN `purchase_facts` AS told ON told.`purchase_id` = sold.`id`,
   json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
 WHERE sold.`status` = 'unmapped';
 --> statement-breakpoint
--- The release before writes no such rows, and runs until this one is deployed. A later release can drop this.
+-- The release before writes no such rows, and runs until this one is deployed. A later release can drop these. Any fact can be
+-- what leaves a purchase unmapped, also one that names nothing or replaces another, so the ids are those of all of its facts.
 CREATE TRIGGER `purchase_facts_missing_offers` AFTER INSERT ON `purchase_facts`
 WHEN EXISTS (SELECT 1 FROM `purchases` WHERE `id` = new.`purchase_id` AND `status` = 'unmapped') BEGIN
   INSERT INTO `purchase_things` (`account_id`, `store_id`, `thing`, `ref`, `purchase_id`)
-  SELECT DISTINCT new.`account_id`, new.`store_id`, 'missing-offer/' || refs.value || '/' || new.`purchase_id`, refs.value, new.`purchase_id`
-  FROM json_each(new.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
-  WHERE NOT EXISTS (SELECT 1 FROM `purchase_things` AS known
-    WHERE known.`store_id` = new.`store_id` AND known.`thing` = 'missing-offer/' || refs.value || '/' || new.`purchase_id`);
+  SELECT DISTINCT told.`account_id`, told.`store_id`, 'missing-offer/' || refs.value || '/' || told.`purchase_id`, refs.value, told.`purchase_id`
+  FROM `purchase_facts` AS told, json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+  WHERE told.`purchase_id` = new.`purchase_id` AND NOT EXISTS (SELECT 1 FROM `purchase_things` AS known
+    WHERE known.`store_id` = told.`store_id` AND known.`thing` = 'missing-offer/' || refs.value || '/' || told.`purchase_id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `purchase_facts_missing_offers_again` AFTER UPDATE OF `fact` ON `purchase_facts`
+WHEN EXISTS (SELECT 1 FROM `purchases` WHERE `id` = new.`purchase_id` AND `status` = 'unmapped') BEGIN
+  INSERT INTO `purchase_things` (`account_id`, `store_id`, `thing`, `ref`, `purchase_id`)
+  SELECT DISTINCT told.`account_id`, told.`store_id`, 'missing-offer/' || refs.value || '/' || told.`purchase_id`, refs.value, told.`purchase_id`
+  FROM `purchase_facts` AS told, json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+  WHERE told.`purchase_id` = new.`purchase_id` AND NOT EXISTS (SELECT 1 FROM `purchase_things` AS known
+    WHERE known.`store_id` = told.`store_id` AND known.`thing` = 'missing-offer/' || refs.value || '/' || told.`purchase_id`);
 END;

@@ -159,3 +159,36 @@ test('a purchase that the release before has left unmapped is found by its offer
   await shop.offer('pro', { grant: 'perpetual' });
   expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
 });
+
+const COLUMNS = 'account_id, store_id, purchase_id, name, fact, taken_at';
+
+test.for([
+  ['replaces another one', 'name, ?2'],
+  ['names nothing', `'order/1 linked', '{"kind": "linked", "about": "order/1"}'`],
+] as const)('an offer finds what the release before leaves unmapped by a fact that %s', async ([, fact]) => {
+  const shop = await openShop();
+  await shop.notify(paid('1'));
+  const ofStore = (statement: string, ...more: unknown[]) =>
+    accountsD1.prepare(statement).bind(shop.storeId, ...more);
+  const sent = await ofStore('SELECT fact FROM purchase_facts WHERE store_id = ?').first('fact');
+  const isReplaced = fact.startsWith('name');
+  await accountsD1.batch([
+    ofStore("DELETE FROM purchase_things WHERE store_id = ? AND thing LIKE 'missing-offer/%'"),
+    ofStore("UPDATE purchases SET status = 'pending' WHERE store_id = ?"),
+    ...(isReplaced
+      ? [ofStore("UPDATE purchase_facts SET fact = json_remove(fact, '$.lines') WHERE store_id = ?")]
+      : []),
+  ]);
+  // It writes its row and then the facts, and nothing of what is missing.
+  await accountsD1.batch([
+    ofStore("UPDATE purchases SET status = 'unmapped' WHERE store_id = ?"),
+    ofStore(
+      `INSERT INTO purchase_facts (${COLUMNS}) SELECT account_id, store_id, purchase_id, ${fact}, taken_at
+       FROM purchase_facts WHERE store_id = ?1
+       ON CONFLICT (store_id, name) DO UPDATE SET fact = excluded.fact, purchase_id = excluded.purchase_id`,
+      ...(isReplaced ? [sent] : []),
+    ),
+  ]);
+  await shop.offer('pro', { grant: 'perpetual' });
+  expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
+});
