@@ -12,6 +12,8 @@ const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 
 const initial = () => ({
   folder: '',
+  host: '127.0.0.1',
+  account: 'acct_1',
   /** The bodies of the parts. */
   parts: [] as string[],
   paths: [] as (string | undefined)[],
@@ -36,9 +38,10 @@ export const useImportService = () => {
     Object.assign(service, initial(), { folder: mkdtempSync(join(tmpdir(), 'latchkey-import-')) });
     server = createServer((request, response) => {
       if (request.method === 'GET') {
-        service.productReads++;
-        const page = JSON.stringify({ data: service.products, next_cursor: null });
-        response.writeHead(200, { 'content-type': 'application/json' }).end(page);
+        const isAccount = request.url === '/api/account';
+        if (!isAccount) service.productReads++;
+        const body = isAccount ? { id: service.account } : { data: service.products, next_cursor: null };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
         return;
       }
       let body = '';
@@ -70,7 +73,11 @@ export const useImportService = () => {
 
   const run = async (...args: string[]) => {
     const { port } = server.address() as AddressInfo;
-    const env = { ...process.env, LATCHKEY_URL: `http://127.0.0.1:${port}`, LATCHKEY_API_KEY: 'lk_live_x' };
+    const env = {
+      ...process.env,
+      LATCHKEY_URL: `http://${service.host}:${port}`,
+      LATCHKEY_API_KEY: 'lk_live_x',
+    };
     const child = spawn(process.execPath, [CLI, ...args], { env });
     let stdout = '';
     let stderr = '';

@@ -68,7 +68,7 @@ export const importLicenses = command({
     'dry-run': { help: 'Change nothing, and show what would happen' },
     events: { help: 'Send license.created to webhooks' },
   },
-  run: async ({ out, api }, [file = ''], options) => {
+  run: async ({ out, api, requireUrl }, [file = ''], options) => {
     const { from, dates, encoding, product, 'on-conflict': action = 'fail' } = options;
     const isDryRun = options['dry-run'] ?? false;
     const allowsLabels = options['allow-unknown-product'] ?? false;
@@ -81,7 +81,10 @@ export const importLicenses = command({
     });
     const client = await api(PART_TIMEOUT_MS);
     const choices = { from, dates, encoding, product, columns: options.map, mapped: [...named] };
-    const position = await openPosition(file, { ...query, ...choices });
+    // The account and not its key, which may have been rotated before the import continues.
+    const { id: account } = await answer(client.GET('/api/account'));
+    const target = { service: await requireUrl(), account };
+    const position = await openPosition(file, target, { ...query, ...choices });
     const source = await openSource(
       file,
       encoding === undefined ? undefined : choose('encoding', encoding, ENCODING_NAMES),
@@ -135,7 +138,8 @@ export const importLicenses = command({
       }
       out.bar(length / position.size, `${rows} records, ${totals.failed} failed`);
     }
-    await position.remove();
+    // A dry run may be made while the import itself is to continue.
+    if (!isDryRun) await position.remove();
 
     for (const [reason, rows] of leftOut) out.note(`${rows} left out, because ${reason}.`);
     for (const { line, error } of failures) out.warn(`Line ${line}: ${error}`);

@@ -6,7 +6,7 @@ export type Totals = ImportTotals;
 
 /** How far an import has come. The file beside the input lets the next run continue after a cut. */
 interface Position {
-  /** The input and the options. Another import begins anew. */
+  /** The input, where it goes, and the options. Another import begins anew. */
   import: string;
   records: number;
   totals: Totals;
@@ -14,11 +14,17 @@ interface Position {
 
 const EMPTY: Totals = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
 
-export const openPosition = async (file: string, options: object) => {
+/** Where an import goes. A file may be imported into several accounts, such as those of two services. */
+interface Target {
+  service: string;
+  account: string;
+}
+
+export const openPosition = async (file: string, target: Target, options: object) => {
   const { size, mtimeMs } = await stat(file).catch((cause: unknown) => {
     throw new CliError(`${file} can’t be read: ${(cause as Error).message}`, { cause });
   });
-  const name = JSON.stringify({ size, mtimeMs, ...options });
+  const name = JSON.stringify({ size, mtimeMs, ...target, ...options });
   const path = `${file}.importing`;
 
   const read = async (): Promise<Position> => {
