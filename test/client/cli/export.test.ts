@@ -1,5 +1,15 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,12 +43,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const run = async (...args: string[]) => {
+const runTool = async (...args: string[]) => {
   const { port } = server.address() as AddressInfo;
-  const env = { ...process.env, LATCHKEY_URL: `http://127.0.0.1:${port}`, LATCHKEY_API_KEY: 'lk_live_x' };
-  const child = spawn(process.execPath, [CLI, 'licenses', 'export', ...args], { env, stdio: 'ignore' });
-  return new Promise((resolve) => child.on('close', resolve));
+  const secrets = { LATCHKEY_API_KEY: 'lk_live_x', LATCHKEY_OPERATOR_TOKEN: 'token' };
+  const env = { ...process.env, LATCHKEY_URL: `http://127.0.0.1:${port}`, ...secrets };
+  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  return { status, stdout, stderr };
 };
+const run = async (...args: string[]) => (await runTool('licenses', 'export', ...args)).status;
 
 const license = (n: number) => ({ type: 'license', license_key: `KEY-${n}` });
 const end = { type: 'end', counts: { license: 3 } };
@@ -67,4 +84,57 @@ test('writes no file if the service refuses to continue', async () => {
   const file = join(folder, 'account.ndjson');
   expect(await run('--out', file)).toBe(2);
   expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false]);
+});
+
+/** A file of an earlier run, which the next one must not lose. */
+const earlierFile = () => {
+  const file = join(folder, 'earlier.ndjson');
+  writeFileSync(file, 'complete\n');
+  return file;
+};
+const backUp = (file: string) => runTool('operator', 'backup', 'acct_1', file);
+
+test.runIf(existsSync('/dev/full'))(
+  'a full disk leaves the earlier export and the earlier backup',
+  async () => {
+    answers = [{ lines: [license(1), end] }, { lines: [license(1), end] }];
+    const file = earlierFile();
+    for (const write of [() => runTool('licenses', 'export', '--out', file), () => backUp(file)]) {
+      symlinkSync('/dev/full', `${file}.part`);
+      const { status, stderr } = await write();
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/^Error: \S+earlier\.ndjson can’t be written: ENOSPC/);
+      expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['complete\n', ['earlier.ndjson']]);
+    }
+  },
+);
+
+test('a backup that is cut off leaves the earlier one, and a complete one takes its place', async () => {
+  answers = [{ lines: [license(1)], isCut: true }, { lines: [license(1)] }, { lines: [license(1), end] }];
+  const file = earlierFile();
+  for (const _ of [1, 2]) {
+    const { status, stderr } = await backUp(file);
+    expect([status, stderr]).toEqual([2, 'Error: The backup was cut off.\nRun the command again.\n']);
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['complete\n', ['earlier.ndjson']]);
+  }
+  expect((await backUp(file)).status).toBe(0);
+  expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(license(1))}\n${JSON.stringify(end)}\n`);
+});
+
+test('a folder that doesn’t exist is said, and is no crash', async () => {
+  answers = [{ lines: [license(1), end] }];
+  const { status, stderr } = await runTool('licenses', 'export', '--out', join(folder, 'no/such.ndjson'));
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^Error: \S+such\.ndjson can’t be written: ENOENT/);
+});
+
+test.runIf(process.platform !== 'win32')('a link still leads to its file, and a pipe stays one', async () => {
+  answers = [{ lines: [license(1), end] }, { lines: [license(1), end] }];
+  const [file, link, pipe] = [earlierFile(), join(folder, 'link'), join(folder, 'pipe')];
+  symlinkSync(file, link);
+  execFileSync('mkfifo', [pipe]);
+  const arrived = readFile(pipe, 'utf8');
+  expect([(await backUp(link)).status, (await backUp(pipe)).status]).toEqual([0, 0]);
+  expect([lstatSync(link).isSymbolicLink(), readFileSync(file, 'utf8')]).toEqual([true, await arrived]);
+  expect(readdirSync(folder)).toEqual(['earlier.ndjson', 'link', 'pipe']);
 });

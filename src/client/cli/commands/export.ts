@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toCsvRecord } from '../../../shared/rules/csv.ts';
 import { type ExportPart, readExport } from '../../../shared/rules/export-stream.ts';
@@ -9,6 +7,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
+import { type Append, cutOff, writeWhole } from '../transfer/whole-file.ts';
 
 const TIMEOUT_MS = 3_600_000;
 const MAX_WAIT_MS = 5_000;
@@ -39,6 +38,10 @@ const partsOf = (client: ApiClient): AsyncGenerator<ExportPart> => {
   return readExport(open, wait);
 };
 
+const toStdout: Append = async (text) => {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+};
+
 export const exportLicenses = command({
   name: 'licenses export',
   args: [],
@@ -53,39 +56,28 @@ export const exportLicenses = command({
   },
   run: async ({ out, api }, _args, { out: file, csv }) => {
     const client = await api(TIMEOUT_MS);
-    const part = file === undefined ? null : `${file}.part`;
-    const target = part === null ? process.stdout : createWriteStream(part, { mode: 0o600 });
-    const write = async (texts: string[]) => {
-      for (const text of texts) if (!target.write(`${text}\n`)) await once(target, 'drain');
-    };
-    const finish = async () => {
-      if (part !== null) await new Promise<void>((resolve) => target.end(resolve));
-    };
-    if (csv) await write([CSV_COLUMNS.join(',')]);
-    let counts: ExportPart['counts'] = null;
-    let lines = 0;
-    try {
-      for await (const read of partsOf(client)) {
-        await write(csv ? toCsv(read.lines) : read.lines);
-        lines += read.lines.length;
-        out.progress(`${lines} lines…`);
-        ({ counts } = read);
+    const copy = async (append: Append) => {
+      if (csv) await append(`${CSV_COLUMNS.join(',')}\n`);
+      let counts: ExportPart['counts'] = null;
+      let lines = 0;
+      try {
+        for await (const read of partsOf(client)) {
+          await append((csv ? toCsv(read.lines) : read.lines).map((line) => `${line}\n`).join(''));
+          lines += read.lines.length;
+          out.progress(`${lines} lines…`);
+          ({ counts } = read);
+        }
+      } catch (cause) {
+        throw cause instanceof CliError ? cause : cutOff('export', cause);
       }
-    } catch (cause) {
-      await finish();
-      if (part !== null) await rm(part, { force: true });
-      if (cause instanceof CliError) throw cause;
-      throw new CliError('The export was cut off.', {
-        code: 'cut_off',
-        advice: 'Run the command again.',
-        cause,
-      });
+      return counts;
+    };
+    if (file === undefined) {
+      await copy(toStdout);
+      return 0;
     }
-    await finish();
-    if (part !== null && file !== undefined) {
-      await rename(part, file);
-      out.fields({ file, counts }, { file, ...counts });
-    }
+    const counts = await writeWhole(file, copy);
+    out.fields({ file, counts }, { file, ...counts });
     return 0;
   },
 });

@@ -1,25 +1,24 @@
 import { openAsBlob } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { command } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { openOperator } from '../operator.ts';
+import { type Append, cutOff, writeWhole } from '../transfer/whole-file.ts';
 
-/** Copies a backup to a file. Returns whether it has arrived completely. */
-const download = async (response: Response, file: string, onBytes: (bytes: number) => void) => {
-  const handle = await open(file, 'w', 0o600);
+/** Appends a backup's bytes. Throws if not all of them arrive. */
+const copy = async ({ body }: Response, append: Append, onBytes: (bytes: number) => void) => {
   let end = '';
   let bytes = 0;
   try {
-    for await (const chunk of response.body ?? []) {
-      await handle.write(chunk);
+    for await (const chunk of body ?? []) {
+      await append(chunk);
       bytes += chunk.byteLength;
       end = (end + new TextDecoder().decode(chunk)).slice(-200);
       onBytes(bytes);
     }
-  } finally {
-    await handle.close();
+  } catch (cause) {
+    throw cause instanceof CliError ? cause : cutOff('backup', cause);
   }
-  return /\n\{"type":"end"[^\n]*\}\n$/.test(end);
+  if (!/\n\{"type":"end"[^\n]*\}\n$/.test(end)) throw cutOff('backup');
 };
 
 export const backup = command({
@@ -30,10 +29,8 @@ export const backup = command({
   options: {},
   run: async (context, [id = '', file = '']) => {
     const response = await (await openOperator(context)).download(`/backup/${id}`);
-    const isComplete = await download(response, file, (bytes) =>
-      context.out.progress(`${Math.ceil(bytes / 1_000)} kB…`),
-    );
-    if (!isComplete) throw new CliError('The backup was cut off.', { advice: 'Run the command again.' });
+    const show = (bytes: number) => context.out.progress(`${Math.ceil(bytes / 1_000)} kB…`);
+    await writeWhole(file, (append) => copy(response, append, show));
     context.out.fields({ account: id, file }, { account: id, file });
     return 0;
   },
