@@ -1,5 +1,5 @@
 import type { Fields } from '../../shared/rules/import-lines.ts';
-import type { RowOutcome } from '../../shared/rules/import/reading.ts';
+import type { Reading, RowOutcome } from '../../shared/rules/import/reading.ts';
 import type { SourceRow } from '../../shared/rules/import/rows.ts';
 import {
   importRows,
@@ -17,6 +17,7 @@ export const CONFLICTS = ['fail', 'skip', 'update'] as const;
 
 export interface ImportJob {
   source: ChosenFile;
+  reading: Reading;
   outcomeOf: (row: SourceRow) => RowOutcome;
   onConflict: (typeof CONFLICTS)[number];
   allowsLabels: boolean;

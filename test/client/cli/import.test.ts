@@ -29,7 +29,7 @@ describe('licenses import', () => {
     });
     expect(stderr).toContain('Line 4102: No.');
     expect(readFileSync(join(service.folder, 'licenses.failed.csv'), 'utf8')).toBe(
-      '\uFEFFlicense_key,customer_name,error\nKEY-4100,"a ""name"", 4100",No.\n',
+      '\uFEFFlicense_key,customer_name,copy,error\nKEY-4100,"a ""name"", 4100",,No.\n',
     );
     expect(existsSync(`${file}.importing`)).toBe(false);
   });
@@ -47,7 +47,7 @@ describe('licenses import', () => {
     const failed = join(service.folder, 'licenses.failed.csv');
     writeFileSync(failed, readFileSync(failed, 'utf8').replace('"', ''));
     expect(readFileSync(failed, 'utf8')).toBe(
-      `${text('\uFEFFlicense_key,customer_name,error', 'KEY-first,No end')}\n`,
+      `${text('\uFEFFlicense_key,customer_name,copy,error', 'KEY-first,No end')}\n`,
     );
     const second = await run('licenses', 'import', failed, '--json');
     expect(JSON.parse(second.stdout).totals).toMatchObject({ created: 5_001, failed: 0 });

@@ -68,10 +68,10 @@ test('a dry run of every part shows what would happen, and changes nothing', asy
 test('the failed lines come back as a file, and can be imported when they are corrected', async () => {
   const { name, text } = await downloadBy(page, page.getByRole('button', { name: 'Download failed rows' }));
   const [header, ...rows] = text.split('\n');
-  expect([name, header]).toEqual(['licenses.failed.csv', `${HEADER},error`]);
+  expect([name, header]).toEqual(['licenses.failed.csv', `${HEADER},copy,error`]);
   expect(rows).toEqual([
-    expect.stringMatching(/^IMPORT-bad-date,Nobody,tomorrow,1,"?Expires at: /),
-    expect.stringMatching(/^no,Short,2099-01-01,1,"?License key: /),
+    expect.stringMatching(/^IMPORT-bad-date,Nobody,tomorrow,1,,"?Expires at: /),
+    expect.stringMatching(/^no,Short,2099-01-01,1,,"?License key: /),
     '',
   ]);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { failedHeader, failedName, failedRow } from '../../../src/shared/rules/import/failed-file.ts';
+import { failedName, openFailedFile } from '../../../src/shared/rules/import/failed-file.ts';
 import { shapeOf } from '../../../src/shared/rules/import/shape.ts';
 import { TEMPLATE } from '../../../src/shared/rules/import/template.ts';
 import { type ReadFile, readText } from './read.ts';
@@ -59,15 +59,14 @@ describe('our own format', () => {
 });
 
 /** Returns the file of the rows that have failed. */
-const failedFile = ({ shape, survey, rows, outcomes }: ReadFile): string =>
-  failedHeader(shape, survey.columns) +
-  rows
-    .flatMap((row, i) => {
-      const reason = outcomes[i];
-      if (typeof reason !== 'string') return [];
-      return failedRow(shape, survey.columns, { row, result: 'failed', line: null, reason }) ?? [];
-    })
-    .join('');
+const failedFile = ({ shape, survey, reading, rows, outcomes }: ReadFile): string => {
+  const { header, toRow } = openFailedFile(shape, survey.columns, reading);
+  const failed = rows.flatMap((row, i) => {
+    const reason = outcomes[i];
+    return typeof reason === 'string' ? (toRow({ row, result: 'failed', line: null, reason }) ?? []) : [];
+  });
+  return header + failed.join('');
+};
 
 describe('the file of failed rows', () => {
   test('has the rows with their reasons, can be corrected, and hides no formula', async () => {

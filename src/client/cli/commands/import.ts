@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { appendFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ENCODINGS } from '../../../shared/rules/import/encodings.ts';
-import { failedHeader, failedName, failedRow } from '../../../shared/rules/import/failed-file.ts';
-import { outcomeOf } from '../../../shared/rules/import/reading.ts';
+import { failedName, isTaken, openFailedFile } from '../../../shared/rules/import/failed-file.ts';
+import { copyColumnOf, outcomeOf } from '../../../shared/rules/import/reading.ts';
 import type { SourceRow } from '../../../shared/rules/import/rows.ts';
 import { importRows, type RowResult } from '../../../shared/rules/import/run.ts';
 import { VENDORS } from '../../../shared/rules/import/vendors.ts';
@@ -14,7 +14,7 @@ import { openProductCodes, readPairs } from '../transfer/products.ts';
 import { openPosition, type Totals } from '../transfer/progress.ts';
 import { choose, chooseReading } from '../transfer/reading.ts';
 import { openSend } from '../transfer/send.ts';
-import { openSource, type ImportFile } from '../transfer/source.ts';
+import { openSource } from '../transfer/source.ts';
 
 const PART_TIMEOUT_MS = 300_000;
 const MAX_SHOWN = 20;
@@ -26,11 +26,14 @@ const ENCODING_NAMES = [
 ] as const;
 
 /** Appends the rows that failed to a file of their own. */
-const keepFailed = async (path: string, { shape, survey }: ImportFile, failed: RowResult[]) => {
-  const rows = failed.map((result) => failedRow(shape, survey.columns, result) ?? '');
+const keepFailed = async (
+  path: string,
+  { header, toRow }: ReturnType<typeof openFailedFile>,
+  failed: RowResult[],
+) => {
+  const rows = failed.map((result) => toRow(result) ?? '');
   if (rows.every((row) => row === '')) return;
-  const header = existsSync(path) ? '' : failedHeader(shape, survey.columns);
-  await appendFile(path, header + rows.join(''));
+  await appendFile(path, (existsSync(path) ? '' : header) + rows.join(''));
 };
 
 export const importLicenses = command({
@@ -108,9 +111,11 @@ export const importLicenses = command({
     });
 
     const failedFile = join(dirname(file), failedName(basename(file), source.shape));
+    const failedRows = openFailedFile(source.shape, source.survey.columns, reading);
     const totals: Totals = { ...position.start.totals };
     const failures: { line: number; error: string }[] = [];
     const leftOut = new Map<string, number>();
+    let taken = 0;
     if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
     else if (!isDryRun) await rm(failedFile, { force: true });
 
@@ -124,6 +129,7 @@ export const importLicenses = command({
       { isDryRun, after: position.start.records },
     );
     for await (const { results, rows, length } of progress) {
+      taken += results.filter(isTaken).length;
       for (const { row, result, reason } of results) {
         if (result === 'left out') leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
         else totals[result]++;
@@ -133,7 +139,7 @@ export const importLicenses = command({
       }
       if (!isDryRun) {
         const failed = results.filter(({ result }) => result === 'failed');
-        if (failed.length > 0) await keepFailed(failedFile, source, failed);
+        if (failed.length > 0) await keepFailed(failedFile, failedRows, failed);
         await position.save(rows, totals);
       }
       out.bar(length / position.size, `${rows} records, ${totals.failed} failed`);
@@ -142,6 +148,10 @@ export const importLicenses = command({
     if (!isDryRun) await position.remove();
 
     for (const [reason, rows] of leftOut) out.note(`${rows} left out, because ${reason}.`);
+    if (taken > 0)
+      out.warn(
+        `${taken} rows without a license key have the values of licenses that exist, and created none. If they are others, give each a number that no equal row has in the column ${copyColumnOf(reading)}.`,
+      );
     for (const { line, error } of failures) out.warn(`Line ${line}: ${error}`);
     if (totals.failed > failures.length) out.warn(`${totals.failed - failures.length} more lines failed.`);
     if (existsSync(failedFile) && !isDryRun) out.note(`The failed lines are in ${failedFile}.`);

@@ -1,6 +1,6 @@
 import {
   type ColumnMap,
-  ERROR_COLUMN,
+  isAddedColumn,
   missingColumns,
   TARGETS,
 } from '../../../shared/rules/import/columns.ts';
@@ -35,7 +35,7 @@ const describe = (out: Output, { survey }: ImportFile, { source, columns }: Read
   if (source === 'latchkey') return;
   if (source !== 'columns') return out.note(`Read as a file of ${VENDORS[source].name}.`);
   const used = survey.columns.filter((name) => columns[name]);
-  const unused = survey.columns.filter((name) => !columns[name] && name !== ERROR_COLUMN);
+  const unused = survey.columns.filter((name) => !columns[name] && !isAddedColumn(name));
   out.note(`Read as: ${used.map((name) => `${name} → ${columns[name]}`).join(', ') || 'nothing'}.`);
   for (const text of missingColumns(columns)) out.warn(text);
   if (unused.length > 0)

@@ -7,6 +7,12 @@ import { flatValues, joined, textOf, toLine, type Values } from './values.ts';
 /** Says in a file of failed rows why a row has failed. */
 export const ERROR_COLUMN = 'error';
 
+/** Says there which of equal rows without a license key a row is. It isn't `copy`, because a file may have a column of that name. */
+export const COPY_COLUMN = 'latchkey_copy';
+
+/** Whether a file of failed rows has the column beside those of its file. */
+export const isAddedColumn = (name: string): boolean => name === ERROR_COLUMN || name === COPY_COLUMN;
+
 /** What a column can become. Null leaves it out. */
 export const TARGETS = [
   'license_key',
@@ -112,7 +118,7 @@ export const guessColumns = (columns: string[], sample: Record<string, string>[]
   const taken = new Set<Target>();
   const map: ColumnMap = {};
   for (const name of columns) {
-    const target = name === ERROR_COLUMN ? null : targetOf(name);
+    const target = isAddedColumn(name) ? null : targetOf(name);
     const isFree = target !== null && (isShared(target) || !taken.has(target));
     map[name] = isFree ? target : null;
     if (isFree) taken.add(target);

@@ -1,43 +1,64 @@
 import { fromCell, toCsvRecord } from '../csv.ts';
 import { ERROR_COLUMN } from './columns.ts';
 import { isFields } from './json.ts';
+import { copyColumnOf, type Reading } from './reading.ts';
 import type { RowResult } from './run.ts';
 import type { Shape } from './shape.ts';
+import { textOf } from './values.ts';
 
 // Writes the rows that failed, in the form of their file and with the reason of each, so that they can be corrected and
-// imported. An import leaves out the reasons.
+// imported. An import leaves out the reasons. A row without a license key keeps its number among equal rows, from which its
+// key follows: numbered anew, it would be one of those that didn't fail.
 
 /** Excel takes a file for UTF-8 only with a byte order mark. */
 const MARK = '\uFEFF';
 
-/** Returns what begins the file: the header of a table, if it has one. */
-export const failedHeader = (shape: Shape, columns: string[]): string => {
-  if (shape.kind !== 'table') return '';
-  const names = columns.filter((name) => name !== ERROR_COLUMN);
-  return `${MARK}${toCsvRecord([...names, ERROR_COLUMN], shape.delimiter)}\n`;
-};
-
-const withReason = (text: string, reason: string): string => {
+const withFields = (text: string, added: object): string => {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) ? JSON.stringify({ ...value, [ERROR_COLUMN]: reason }) : text;
+    return isFields(value) ? JSON.stringify({ ...value, ...added }) : text;
   } catch {
     return text;
   }
 };
 
-/** Returns a row, or null for one that is only a beginning. */
-export const failedRow = (shape: Shape, columns: string[], { row, reason }: RowResult): string | null => {
-  if (row.isCut) return null;
-  if (shape.kind !== 'table') return `${withReason(row.text, reason)}\n`;
-  // A quote that isn't closed would take in what follows.
-  if (!row.cells) return `${row.text}\n`;
-  const at = columns.indexOf(ERROR_COLUMN);
-  const cells = row.cells.filter((_, i) => at === -1 || i !== at).map((cell) => fromCell(cell.trim()));
-  const width = columns.length - (at === -1 ? 0 : 1);
-  while (cells.length < width) cells.push('');
-  return `${toCsvRecord(cells.length > width ? cells : [...cells, reason], shape.delimiter)}\n`;
+export const openFailedFile = (shape: Shape, columns: string[], reading: Reading) => {
+  const copyColumn = copyColumnOf(reading);
+  const added = copyColumn === null ? [ERROR_COLUMN] : [copyColumn, ERROR_COLUMN];
+  const names = columns.filter((name) => !added.includes(name));
+
+  return {
+    /** What begins the file: the header of a table, if it has one. */
+    header: shape.kind === 'table' ? `${MARK}${toCsvRecord([...names, ...added], shape.delimiter)}\n` : '',
+
+    /** Returns a row, or null for one that is only a beginning. */
+    toRow: ({ row, line, reason }: RowResult): string | null => {
+      if (row.isCut) return null;
+      const copy = line?.['copy'];
+      if (shape.kind !== 'table') {
+        const number = copyColumn !== null && copy !== undefined && { [copyColumn]: copy };
+        return `${withFields(row.text, { ...number, [ERROR_COLUMN]: reason })}\n`;
+      }
+      // A quote that isn't closed would take in what follows.
+      if (!row.cells) return `${row.text}\n`;
+      const cells = row.cells
+        .filter((_, i) => !added.includes(columns[i] ?? ''))
+        .map((cell) => fromCell(cell.trim()));
+      while (cells.length < names.length) cells.push('');
+      if (cells.length > names.length) return `${toCsvRecord(cells, shape.delimiter)}\n`;
+      // A row that wasn't sent has the number that it came with.
+      const number = copyColumn === null ? [] : [textOf(copy ?? row.fields?.[copyColumn]) ?? ''];
+      return `${toCsvRecord([...cells, ...number, reason], shape.delimiter)}\n`;
+    },
+  };
 };
+
+/** Whether a row that failed before has no license key, and the values of a license that exists: it may be meant as another. */
+export const isTaken = ({ row, line, result }: RowResult): boolean =>
+  result === 'unchanged' &&
+  textOf(row.fields?.[ERROR_COLUMN]) !== undefined &&
+  line?.['copy'] !== undefined &&
+  line['license_key'] === undefined;
 
 /** The name of the file of failed rows. */
 export const failedName = (name: string, shape: Shape): string => {

@@ -1,10 +1,17 @@
 import { type Fields, readFields } from '../import-lines.ts';
-import { type ColumnMap, ERROR_COLUMN, dateColumns, guessColumns, lineByColumns } from './columns.ts';
+import {
+  type ColumnMap,
+  COPY_COLUMN,
+  dateColumns,
+  ERROR_COLUMN,
+  guessColumns,
+  lineByColumns,
+} from './columns.ts';
 import type { DateOrder } from './dates.ts';
 import { flatten } from './json.ts';
 import type { SourceRow } from './rows.ts';
 import type { SourceId, Survey } from './survey.ts';
-import { openValues } from './values.ts';
+import { openValues, textOf } from './values.ts';
 import { VENDORS } from './vendors.ts';
 
 // How a file is read: by whose format, with which columns, and with which order of day and month.
@@ -48,6 +55,12 @@ export const readingOf = (survey: Survey, source: SourceId = survey.source): Rea
   return { source, columns, order: order === 'unclear' ? null : order };
 };
 
+/** The column that tells equal rows without a license key apart, or null if each row has a key. Our own format has a field. */
+export const copyColumnOf = ({ source, columns }: Reading): string | null => {
+  if (source === 'latchkey') return 'copy';
+  return source === 'columns' && !Object.values(columns).includes('license_key') ? COPY_COLUMN : null;
+};
+
 /** Our own lines are taken as they are, for the service to check. Its file of failed lines has a column `error`. */
 const ownLine = ({ cells, columns, fields }: SourceRow): RowOutcome => {
   const read = cells && columns ? readFields(columns, cells) : { value: fields ?? {} };
@@ -64,9 +77,15 @@ const vendorLine = (row: Fields, { source, order }: Reading): RowOutcome => {
   return mapped['license_key'] === undefined ? { leftOut: NO_KEY } : { line: mapped };
 };
 
-const columnsLine = (row: Fields, { columns, order }: Reading): RowOutcome => {
+const columnsLine = (row: Fields, reading: Reading): RowOutcome => {
+  const { columns, order } = reading;
   const values = openValues(order);
-  const line = lineByColumns(flatten(row), columns, values);
+  const cells = flatten(row);
+  const copy = textOf(cells[copyColumnOf(reading) ?? '']);
+  const line: Fields = {
+    ...lineByColumns(cells, columns, values),
+    ...(copy !== undefined && { copy: Number(copy) }),
+  };
   const lacksKey = line['license_key'] === undefined && Object.values(columns).includes('license_key');
   const problems = [...values.problems, ...(lacksKey ? ['The row has no license key.'] : [])];
   return problems.length > 0 ? { problem: problems.join(' ') } : { line };

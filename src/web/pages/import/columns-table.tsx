@@ -1,7 +1,7 @@
 import { ChevronDown } from 'lucide-react';
 import {
   type ColumnMap,
-  ERROR_COLUMN,
+  isAddedColumn,
   isShared,
   missingColumns,
   type Target,
@@ -51,7 +51,7 @@ export const ColumnsTable = ({
     });
     onChange({ ...Object.fromEntries(others), [column]: target });
   };
-  const left = survey.columns.filter((name) => !columns[name] && name !== ERROR_COLUMN);
+  const left = survey.columns.filter((name) => !columns[name] && !isAddedColumn(name));
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-5 py-3">

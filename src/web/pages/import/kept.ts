@@ -1,4 +1,4 @@
-import { ERROR_COLUMN } from '../../../shared/rules/import/columns.ts';
+import { isAddedColumn } from '../../../shared/rules/import/columns.ts';
 import type { Reading } from '../../../shared/rules/import/reading.ts';
 import type { Survey } from '../../../shared/rules/import/survey.ts';
 import type { ImportJob } from '../../data/import.ts';
@@ -16,8 +16,8 @@ export interface ImportChoices {
 
 const NAME = 'import';
 
-/** A file of failed rows has a column more than its file. */
-const fileOf = ({ columns }: Survey) => JSON.stringify(columns.filter((name) => name !== ERROR_COLUMN));
+/** A file of failed rows has more columns than its file. */
+const fileOf = ({ columns }: Survey) => JSON.stringify(columns.filter((name) => !isAddedColumn(name)));
 
 export const readChoices = (survey: Survey): ImportChoices | null => {
   try {

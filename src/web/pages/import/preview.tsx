@@ -81,7 +81,7 @@ const Done = ({
       }
     />
     <Counts summary={summary} />
-    <FailedRows summary={summary} source={job.source} />
+    <FailedRows summary={summary} job={job} />
   </Card>
 );
 
@@ -138,7 +138,7 @@ const Stopped = ({
       </div>
     )}
     {summary && <Counts summary={summary} />}
-    {summary && <FailedRows summary={summary} source={job.source} />}
+    {summary && <FailedRows summary={summary} job={job} />}
   </Card>
 );
 
@@ -191,7 +191,7 @@ export const Preview = ({
         }
       />
       <Counts summary={summary} />
-      <FailedRows summary={summary} source={job.source} />
+      <FailedRows summary={summary} job={job} />
       <TakenRows summary={summary} />
     </Card>
   );

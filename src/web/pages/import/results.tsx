@@ -1,11 +1,10 @@
 import { Download } from 'lucide-react';
 import type { Fields } from '../../../shared/rules/import-lines.ts';
-import { failedHeader, failedName, failedRow } from '../../../shared/rules/import/failed-file.ts';
+import { failedName, openFailedFile } from '../../../shared/rules/import/failed-file.ts';
 import type { RowResult } from '../../../shared/rules/import/run.ts';
-import type { ImportSummary } from '../../data/import.ts';
+import type { ImportJob, ImportSummary } from '../../data/import.ts';
 import { downloadText } from '../../lib/download.ts';
 import { plural } from '../../lib/format.ts';
-import type { ChosenFile } from '../../lib/import-source.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Figure } from '../../ui/figure.tsx';
@@ -29,17 +28,19 @@ const problemOf = ({ row: { isCut }, reason }: RowResult) =>
 /** The rows that fail, and a file with them and their reasons that can be corrected and imported. */
 export const FailedRows = ({
   summary: { failed, counts },
-  source: { file, shape, survey },
+  job: { source, reading },
 }: {
   summary: ImportSummary;
-  source: ChosenFile;
+  job: ImportJob;
 }) => {
   if (failed.length === 0) return null;
   const whole = failed.filter(({ row }) => !row.isCut);
   const download = () => {
-    const rows = whole.map((result) => failedRow(shape, survey.columns, result) ?? '');
+    const { file, shape, survey } = source;
+    const { header, toRow } = openFailedFile(shape, survey.columns, reading);
+    const rows = whole.map((result) => toRow(result) ?? '');
     const type = shape.kind === 'table' ? 'text/csv' : 'application/x-ndjson';
-    downloadText(failedName(file.name, shape), type, failedHeader(shape, survey.columns) + rows.join(''));
+    downloadText(failedName(file.name, shape), type, header + rows.join(''));
   };
   return (
     <>

@@ -112,6 +112,7 @@ export const ImportSteps = ({
   const decided = [reading, [...mapped], allowsLabels, onConflict];
   const job: ImportJob = {
     source,
+    reading,
     outcomeOf: (row: SourceRow) => withProduct(outcomeOf(row, reading), mapped),
     onConflict,
     allowsLabels,
