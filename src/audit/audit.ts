@@ -15,7 +15,7 @@ import { newId } from '../shared/text/ids.ts';
 // is for changes that no batch can include.
 
 /** Whose account is changed, by whom, and from where. */
-type AuditCtx = Pick<Ctx, 'env' | 'accountId' | 'actor' | 'ip'>;
+export type AuditCtx = Pick<Ctx, 'env' | 'accountId' | 'actor' | 'ip'>;
 
 export const toRow = (
   { accountId, actor, ip }: AuditCtx,

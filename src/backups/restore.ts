@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm';
-import { accountDatabases, databaseOf } from '../db/client.ts';
+import { and, desc, eq, gte, sql } from 'drizzle-orm';
+import { type AuditCtx, auditFirst } from '../audit/audit.ts';
+import { accountDatabases, databaseOf, firstDatabase } from '../db/client.ts';
+import { auditLog } from '../db/schema.ts';
 import { callObject, type ObjectName, OBJECTS } from '../operators/backup.ts';
 import { restoreLine } from '../operators/restore.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
+import { firstIdAt } from '../shared/text/ids.ts';
 import { type Bucket, openRecord, readSealed } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
 import { insertRows } from './rows.ts';
@@ -16,17 +19,21 @@ const STEP_MS = 15_000;
 /** Each line of rows is a query, of which D1 allows 1,000 in a call. A chunk has at most 300 lines. */
 const MAX_LINES = 500;
 
-interface Restoring {
-  id: string;
-  chunk: number;
+interface Counts {
   rows: number;
   /** Rows that were there, or whose account the backup doesn't have. */
   skipped: number;
   accounts: number;
+}
+
+interface Restoring extends Counts {
+  id: string;
+  chunk: number;
   startedAtMs: number;
 }
 
-export interface Restored extends Omit<Restoring, 'chunk'> {
+export interface Restored extends Counts {
+  id: string;
   chunks: number;
   restoredChunks: number;
 }
@@ -56,6 +63,25 @@ const hasAccounts = async (env: Env): Promise<boolean> => {
     if (rows.length > 0) return true;
   }
   return false;
+};
+
+/**
+ * The counts of the restore that ended, if it was of this backup. Its answer may be lost, so it can be asked for again. The
+ * databases tell and not the bucket, which outlives the service that was restored.
+ */
+const findEnded = async ({ env, accountId }: AuditCtx, id: string): Promise<Counts | null> => {
+  const since = firstIdAt('aud', Date.now() - DAY_MS);
+  const [last] = await firstDatabase(env)
+    .select({ target: auditLog.target, details: auditLog.details })
+    .from(auditLog)
+    .where(
+      and(eq(auditLog.accountId, accountId), gte(auditLog.id, since), eq(auditLog.action, 'service.restore')),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(1);
+  if (last?.target !== id) return null;
+  const { rows, skipped, accounts } = last.details ?? {};
+  return { rows: Number(rows), skipped: Number(skipped ?? 0), accounts: Number(accounts ?? 0) };
 };
 
 type Ctx = Parameters<typeof restoreLine>[0];
@@ -132,14 +158,18 @@ const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Re
 };
 
 /** Restores the next chunks. */
-export const restoreStep = async (env: Env, bucket: Bucket, id: string): Promise<Restored> => {
+export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Promise<Restored> => {
+  const { env } = ctx;
   const summary = await readSummary(bucket, id);
   if (!summary) throw new AppError('not_found', { message: 'Backup Not Found' });
   checkBackup(env, summary);
+  const { chunks } = summary;
   const record = restoring(bucket);
+  const isOver = (await hasAccounts(env)) && !(await record.read());
+  const ended = isOver ? await findEnded(ctx, id) : null;
+  if (ended) return { ...ended, id, chunks: chunks.length, restoredChunks: chunks.length };
   const { state, etag } = await resume(env, bucket, id);
 
-  const { chunks } = summary;
   const stopAtMs = Date.now() + STEP_MS;
   let count = 0;
   for (; state.chunk < chunks.length && count < MAX_LINES && Date.now() < stopAtMs; state.chunk++) {
@@ -150,8 +180,11 @@ export const restoreStep = async (env: Env, bucket: Bucket, id: string): Promise
     await restoreChunk(env, state, lines);
     count += lines.length;
   }
-  const { chunk, ...counts } = state;
-  if (chunk === chunks.length) await record.remove();
-  else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
-  return { ...counts, chunks: chunks.length, restoredChunks: chunk };
+  const { chunk, rows, skipped, accounts } = state;
+  if (chunk === chunks.length) {
+    // First, so that the restore is known to have ended when the record is gone.
+    await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts });
+    await record.remove();
+  } else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
+  return { id, rows, skipped, accounts, chunks: chunks.length, restoredChunks: chunk };
 };

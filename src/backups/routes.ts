@@ -58,9 +58,7 @@ export const backupRoutes = new Hono<AppEnv>()
   .post('/:id/restore', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
     const id = idOf(c);
-    const restored = toRestored(await restoreStep(c.env, bucket, id));
-    if (restored.done) await auditFirst(operatorAuditCtx(c), 'service.restore', id, { rows: restored.rows });
-    return c.json(restored, 200);
+    return c.json(toRestored(await restoreStep(operatorAuditCtx(c), bucket, id)), 200);
   });
 
 const toBackups = (summary: Awaited<ReturnType<typeof readSummary>>) => (summary ? [toBackup(summary)] : []);

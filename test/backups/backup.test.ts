@@ -13,6 +13,7 @@ import {
   backUp,
   beRestoring,
   entriesOf,
+  exchangeChunk,
   FINGERPRINT,
   loseChunk,
   loseService,
@@ -122,6 +123,20 @@ test('a service that is lost while it is restored is restored from the beginning
   expect((await pictureOf(one)).licenses).toHaveLength(3);
 });
 
+test('a restore that has ended says so again, and a service that has accounts is not restored into', async () => {
+  await openSeller(11);
+  const [older, newer] = [await backUp(), await backUp()];
+  await loseService();
+  const result = async () => [(await restore(older.id)).body, await entriesOf('service.restore')];
+  expect(await result()).toEqual(await result());
+  const { body: refused } = await restore(newer.id);
+  expect(refused.error.message).toBe('The service has accounts. Restore into a new service.');
+  // Another service with the same bucket.
+  await loseService();
+  await signUp();
+  expect((await restore(older.id)).status).toBe(409);
+});
+
 test('an account that has moved to another database is there again after a restore', async () => {
   useFakeClock();
   const moved = await openSeller(0);
@@ -167,26 +182,11 @@ test('no account moves while a backup is made, and no backup is made while an ac
   expect(await backUp()).toMatchObject({ status: 'done' });
 });
 
-test('a service that has accounts is not restored into', async () => {
-  const backup = await backUp();
-  await signUp();
-  const { status, body } = await restore(backup.id);
-  expect(status).toBe(409);
-  expect(body.error.message).toBe('The service has accounts. Restore into a new service.');
-});
-
 test('a backup whose chunk was changed or exchanged is not restored', async () => {
   await openSeller(4);
   const first = await backUp();
   const second = await backUp();
-  const names = async (id: string) =>
-    (await env.BACKUPS.list({ prefix: `chunks/${id}/` })).objects.map(({ key }) => key);
-  const [from] = await names(second.id);
-  const [to] = await names(first.id);
-  const other = await env.BACKUPS.get(from ?? '');
-  await env.BACKUPS.put(to ?? '', await (other as R2ObjectBody).arrayBuffer(), {
-    customMetadata: other?.customMetadata ?? {},
-  });
+  await exchangeChunk(first.id, second.id);
   await loseService();
   const { status } = await restore(first.id);
   expect(status).toBe(500);

@@ -101,6 +101,19 @@ export const loseChunk = async () => {
   );
 };
 
+/** Puts the first chunk of another backup in the place of a backup's first. */
+export const exchangeChunk = async (id: unknown, otherId: unknown) => {
+  const [to, from] = await Promise.all(
+    [id, otherId].map(async (backup) => {
+      const { objects } = await env.BACKUPS.list({ prefix: `chunks/${String(backup)}/` });
+      return objects[0]?.key ?? '';
+    }),
+  );
+  const other = (await env.BACKUPS.get(from ?? '')) as R2ObjectBody;
+  const customMetadata = other.customMetadata ?? {};
+  await env.BACKUPS.put(to ?? '', await other.arrayBuffer(), { customMetadata });
+};
+
 /** Returns who has done what to which backup, of the entries that concern no account. */
 export const entriesOf = async (action: string) => {
   const query = "SELECT actor_kind, target FROM audit_log WHERE account_id = 'operator' AND action = ?";

@@ -132,6 +132,8 @@ test('ten accounts that were lost come back with their keys, licenses, counts, s
 });
 
 test('a service that has accounts refuses a restore, and says why', async () => {
+  // The backup that it was restored from would be answered as done.
+  await command('backup');
   const variables = [`LATCHKEY_URL=${service.origin}`, `LATCHKEY_OPERATOR_TOKEN=${OPERATOR_TOKEN}`];
   const { code, stderr } = await runCommand(folder, 'env', ...variables, 'npm', 'run', '-s', 'restore');
   expect(code).toBe(2);
