@@ -178,7 +178,8 @@ export const commitPlan = async (
   const created = plan.licenses.filter(({ before }) => before === null).map(({ after }) => after);
   const updated = plan.licenses.flatMap((license) => {
     const { before, after } = license;
-    return before !== null && before !== after ? [{ ...license, before }] : [];
+    // A line may have undone what another one did.
+    return before !== null && changedFields(before, after).length > 0 ? [{ ...license, before }] : [];
   });
   const put = plan.products.filter(({ before, after }) => before !== after);
   const [first, ...changes]: FeedChange[] = [

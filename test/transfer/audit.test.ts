@@ -85,3 +85,11 @@ test('an import that changes nothing leaves no entry, and one of machines alone 
   await importAs(customer, toLines([machine]));
   expect(await entriesOf(customer)).toMatchObject([{ details: { lines: 1, created: 1 } }]);
 });
+
+test('a line that undoes what another line of its import did leaves nothing in the license’s history', async () => {
+  const customer = await signUp();
+  const { id, license_key } = await customer.createLicense({ customer_name: 'Ann' });
+  const changes = ['Bob', 'Ann'].map((customer_name) => ({ license_key, customer_name }));
+  await importAs(customer, toLines(changes), '?on_conflict=update');
+  expect((await historyOf(customer, id)).map(({ action }) => action)).toEqual(['created']);
+});
