@@ -4,6 +4,7 @@ import { accountDatabases, databaseOf, firstDatabase } from '../db/client.ts';
 import { auditLog } from '../db/schema.ts';
 import { callObject, type ObjectName, OBJECTS } from '../operators/backup.ts';
 import { restoreLine } from '../operators/restore.ts';
+import { writeAllMissing } from '../purchases/missing-offers.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
@@ -182,6 +183,7 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   }
   const { chunk, rows, skipped, accounts } = state;
   if (chunk === chunks.length) {
+    for (const { db } of accountDatabases(env)) await writeAllMissing(db);
     // First, so that the restore is known to have ended when the record is gone.
     await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts });
     await record.remove();

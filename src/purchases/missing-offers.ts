@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { offers, type PurchaseRow, purchases, purchaseThings } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
@@ -73,3 +74,14 @@ export const letDecide = ({ db }: Pick<Ctx, 'db'>, storeId: string, ref: string,
       .where(and(eq(offers.storeId, storeId), eq(offers.ref, ref))),
   ] as const;
 };
+
+/**
+ * Writes the ids of every unmapped purchase that has none, as the migration did that has begun with them: a backup of a release
+ * before that has no such rows. A later release, which restores no such backup, can drop this.
+ */
+export const writeAllMissing = (db: AccountDatabase) =>
+  db.run(sql`INSERT OR IGNORE INTO purchase_things (account_id, store_id, thing, ref, purchase_id)
+    SELECT DISTINCT sold.account_id, sold.store_id, ${KIND} || '/' || refs.value || '/' || sold.id, refs.value, sold.id
+    FROM purchases AS sold JOIN purchase_facts AS told ON told.purchase_id = sold.id,
+      json_each(told.fact, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+    WHERE sold.status = 'unmapped'`);

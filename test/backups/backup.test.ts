@@ -1,14 +1,13 @@
 import { env } from 'cloudflare:workers';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
 import { accountDatabases } from '../../src/db/client.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { cancelMove, runMove, startMove } from '../support/database-move.ts';
-import { accountsD1, firstD1 } from '../support/databases.ts';
+import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { asOperator, scrapeMetrics, withOperatorToken } from '../support/operator.ts';
-import { loseHints } from '../support/outbox.ts';
+import { asOperator, scrapeMetrics } from '../support/operator.ts';
 import {
   backUp,
   beRestoring,
@@ -17,24 +16,19 @@ import {
   FINGERPRINT,
   loseChunk,
   loseService,
+  metersOf,
+  openOldShop,
   openSeller,
   pictureOf,
   restore,
+  saveOffer,
+  useOperator,
   verify,
 } from './service.ts';
 
 // One file, because a runtime with a bucket doesn't always end when it is reset.
 
-let stop: () => void;
-let hints: ReturnType<typeof loseHints>;
-beforeAll(() => {
-  stop = withOperatorToken();
-  hints = loseHints();
-});
-afterAll(() => {
-  stop();
-  hints.stop();
-});
+useOperator();
 
 test('a service that is lost comes back from a backup as it was', async () => {
   const sellers = await Promise.all([openSeller(0), openSeller(1), openSeller(2)]);
@@ -85,14 +79,7 @@ test('what the accounts of a restored service store is metered as it is', async 
   const { id } = await backUp();
   await loseService();
   await restore(id);
-  const { results } = await accountsD1
-    .prepare(
-      `SELECT license_totals.bytes AS metered, stored_bytes.bytes AS stored, licenses FROM license_totals
-       JOIN stored_bytes USING (account_id) WHERE account_id = ?`,
-    )
-    .bind(one.ada.accountId)
-    .all<{ metered: number; stored: number; licenses: number }>();
-  const [row] = results;
+  const row = await metersOf(one.ada);
   expect(row).toMatchObject({ licenses: 3, metered: row?.stored });
   expect(row?.stored).toBeGreaterThan(2_000);
 });
@@ -135,6 +122,15 @@ test('a restore that has ended says so again, and a service that has accounts is
   await loseService();
   await signUp();
   expect((await restore(older.id)).status).toBe(409);
+});
+
+test('an offer fulfills what was unmapped in a backup of the release before, which has no ids without an offer', async () => {
+  const shop = await openOldShop();
+  const { id } = await backUp();
+  await loseService();
+  expect((await restore(id)).body).toMatchObject({ done: true, skipped_rows: 0 });
+  useFakeClock(Date.now() + 60_000);
+  expect(await saveOffer(shop)).toMatchObject([{ status: 'fulfilled' }]);
 });
 
 test('an account that has moved to another database is there again after a restore', async () => {
