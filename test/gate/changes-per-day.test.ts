@@ -28,7 +28,7 @@ test.for(PLAN_NAMES)('an account on %s makes as many changes a day as its plan a
   const ada = await sellerOn(plan);
   await setChanges(ada, PLANS[plan].changesPerDay - 5);
   const answers = await Promise.all(Array.from({ length: 8 }, () => put(ada)));
-  expect(tallyOf(answers)).toEqual({ '201 ok': 5, '429 rate_limit_exceeded': 3 });
+  expect(tallyOf(answers)).toEqual({ '201 ok': 1, '200 ok': 4, '429 rate_limit_exceeded': 3 });
   const refused = await put(ada);
   expect(refused.headers.get('retry-after')).toBe(String(12 * 3_600));
   expect(refused.body.error.message).toContain('changes today');
