@@ -7,7 +7,7 @@ INSERT INTO `purchase_things` (`account_id`, `store_id`, `thing`, `ref`, `purcha
 SELECT DISTINCT sold.`account_id`, sold.`store_id`, 'missing-offer/' || refs.value || '/' || sold.`id`, refs.value, sold.`id`
 FROM `purchases` AS sold
 JOIN `purchase_facts` AS told ON told.`purchase_id` = sold.`id`,
-  json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+  json_each(iif(json_valid(told.`fact`), told.`fact`, '{}'), '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
 WHERE sold.`status` = 'unmapped';
 --> statement-breakpoint
 -- The release before writes no such rows, and runs until this one is deployed. A later release can drop these. Any fact can be
@@ -16,7 +16,7 @@ CREATE TRIGGER `purchase_facts_missing_offers` AFTER INSERT ON `purchase_facts`
 WHEN EXISTS (SELECT 1 FROM `purchases` WHERE `id` = new.`purchase_id` AND `status` = 'unmapped') BEGIN
   INSERT INTO `purchase_things` (`account_id`, `store_id`, `thing`, `ref`, `purchase_id`)
   SELECT DISTINCT told.`account_id`, told.`store_id`, 'missing-offer/' || refs.value || '/' || told.`purchase_id`, refs.value, told.`purchase_id`
-  FROM `purchase_facts` AS told, json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+  FROM `purchase_facts` AS told, json_each(iif(json_valid(told.`fact`), told.`fact`, '{}'), '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
   WHERE told.`purchase_id` = new.`purchase_id` AND NOT EXISTS (SELECT 1 FROM `purchase_things` AS known
     WHERE known.`store_id` = told.`store_id` AND known.`thing` = 'missing-offer/' || refs.value || '/' || told.`purchase_id`);
 END;
@@ -25,7 +25,7 @@ CREATE TRIGGER `purchase_facts_missing_offers_again` AFTER UPDATE OF `fact` ON `
 WHEN EXISTS (SELECT 1 FROM `purchases` WHERE `id` = new.`purchase_id` AND `status` = 'unmapped') BEGIN
   INSERT INTO `purchase_things` (`account_id`, `store_id`, `thing`, `ref`, `purchase_id`)
   SELECT DISTINCT told.`account_id`, told.`store_id`, 'missing-offer/' || refs.value || '/' || told.`purchase_id`, refs.value, told.`purchase_id`
-  FROM `purchase_facts` AS told, json_each(told.`fact`, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+  FROM `purchase_facts` AS told, json_each(iif(json_valid(told.`fact`), told.`fact`, '{}'), '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
   WHERE told.`purchase_id` = new.`purchase_id` AND NOT EXISTS (SELECT 1 FROM `purchase_things` AS known
     WHERE known.`store_id` = told.`store_id` AND known.`thing` = 'missing-offer/' || refs.value || '/' || told.`purchase_id`);
 END;

@@ -83,5 +83,5 @@ export const writeAllMissing = (db: AccountDatabase) =>
   db.run(sql`INSERT OR IGNORE INTO purchase_things (account_id, store_id, thing, ref, purchase_id)
     SELECT DISTINCT sold.account_id, sold.store_id, ${KIND} || '/' || refs.value || '/' || sold.id, refs.value, sold.id
     FROM purchases AS sold JOIN purchase_facts AS told ON told.purchase_id = sold.id,
-      json_each(told.fact, '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
+      json_each(iif(json_valid(told.fact), told.fact, '{}'), '$.lines') AS lines, json_each(lines.value, '$.refs') AS refs
     WHERE sold.status = 'unmapped'`);
