@@ -204,5 +204,11 @@ export const STEPS: Step[] = [
   ...OPERATORS,
   { route: 'POST /api/home-region', leaves: 'account.move', body: { region: 'weur' } },
   { route: 'POST /api/logout', leaves: 'logout' },
-  { route: 'DELETE /api/account', leaves: 'account.erase', send: eraseAccount },
+  {
+    // The subscription was canceled, and is over by now.
+    route: 'DELETE /api/account',
+    leaves: 'subscription.end',
+    alsoLeaves: ['account.erase'],
+    send: eraseAccount,
+  },
 ];
