@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
 import { accountDatabases } from '../../src/db/client.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { useOperator } from '../support/backup.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { cancelMove, runMove, startMove } from '../support/database-move.ts';
 import { firstD1 } from '../support/databases.ts';
@@ -22,7 +23,6 @@ import {
   pictureOf,
   restore,
   saveOffer,
-  useOperator,
   verify,
 } from './service.ts';
 

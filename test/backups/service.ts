@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { afterAll, beforeAll } from 'vitest';
 import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
 import { running } from '../../src/backups/state.ts';
 import { workOnStores } from '../../src/stores/work.ts';
@@ -7,8 +6,8 @@ import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { emptyStorage, makeTables } from '../support/empty-storage.ts';
-import { asOperator, withOperatorToken } from '../support/operator.ts';
-import { addEndpoint, loseHints } from '../support/outbox.ts';
+import { asOperator } from '../support/operator.ts';
+import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 // A service that is lost and comes back.
@@ -147,18 +146,4 @@ export const saveOffer = async ({ ada, offer, purchases }: Shop) => {
   await offer('pro', { grant: 'perpetual' });
   for (let steps = 0; steps < 4; steps++) await workOnStores(env, ada.accountId);
   return purchases();
-};
-
-/** Lets every test of a file call the service's operations, while no queue starts the work that a test does by itself. */
-export const useOperator = (): void => {
-  let stop: () => void;
-  let hints: ReturnType<typeof loseHints>;
-  beforeAll(() => {
-    stop = withOperatorToken();
-    hints = loseHints();
-  });
-  afterAll(() => {
-    stop();
-    hints.stop();
-  });
 };

@@ -1,21 +1,21 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { GATE_TABLES } from '../../src/gate/home/store.ts';
 import { readBackup } from '../../src/operators/backup.ts';
 import { LEASE_MS } from '../../src/shared/rules/regions.ts';
 import { OUTBOX_TABLES } from '../../src/webhooks/tables.ts';
+import { useOperator } from '../support/backup.ts';
 import { type Customer, freshAddress, type Json, ORIGIN, signUp, textOf } from '../support/client.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, readGate, statistics } from '../support/gate.ts';
 import { arrive, move } from '../support/moving.ts';
-import { asOperator, OPERATOR_TOKEN, withOperatorToken } from '../support/operator.ts';
+import { asOperator, OPERATOR_TOKEN } from '../support/operator.ts';
 import {
   addEndpoint,
   evictOutbox,
-  loseHints,
   outbox,
   readEvents,
   readOutbox,
@@ -23,16 +23,7 @@ import {
   waitUntil,
 } from '../support/outbox.ts';
 
-let stop: () => void;
-let hints: ReturnType<typeof loseHints>;
-beforeAll(() => {
-  stop = withOperatorToken();
-  hints = loseHints();
-});
-afterAll(() => {
-  stop();
-  hints.stop();
-});
+useOperator();
 
 const send = (method: string, path: string, body?: string) =>
   exports.default.fetch(

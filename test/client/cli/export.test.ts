@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -15,8 +15,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from '../support/tool.ts';
 
-const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 let folder = '';
 let server: Server;
 let paths: (string | undefined)[] = [];
@@ -43,17 +43,10 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const runTool = async (...args: string[]) => {
+const runTool = (...args: string[]) => {
   const { port } = server.address() as AddressInfo;
   const secrets = { LATCHKEY_API_KEY: 'lk_live_x', LATCHKEY_OPERATOR_TOKEN: 'token' };
-  const env = { ...process.env, LATCHKEY_URL: `http://127.0.0.1:${port}`, ...secrets };
-  const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  const status = await new Promise((resolve) => child.on('close', resolve));
-  return { status, stdout, stderr };
+  return runCli(args, { LATCHKEY_URL: `http://127.0.0.1:${port}`, ...secrets });
 };
 const run = async (...args: string[]) => (await runTool('licenses', 'export', ...args)).status;
 

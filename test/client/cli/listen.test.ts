@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-
-const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
+import { CLI } from '../support/tool.ts';
 
 test('webhooks listen waits for a place, and says so, while too many clients wait for events', async () => {
   const page = (data: object[]) => [200, { data, next_cursor: '1' }] as const;

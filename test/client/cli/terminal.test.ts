@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pinnedKeys } from '../support/fake-service.ts';
+import { CLI } from '../support/tool.ts';
 
-const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 let folder = '';
 let keysFile = '';
 

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
+import { runCli } from './tool.ts';
 
 // A double of the service's import, and the command that a test runs against it in a folder of its own.
-
-const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 
 const initial = () => ({
   folder: '',
@@ -71,20 +69,9 @@ export const useImportService = () => {
     return file;
   };
 
-  const run = async (...args: string[]) => {
+  const run = (...args: string[]) => {
     const { port } = server.address() as AddressInfo;
-    const env = {
-      ...process.env,
-      LATCHKEY_URL: `http://${service.host}:${port}`,
-      LATCHKEY_API_KEY: 'lk_live_x',
-    };
-    const child = spawn(process.execPath, [CLI, ...args], { env });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    const status = await new Promise((resolve) => child.on('close', resolve));
-    return { status, stdout, stderr };
+    return runCli(args, { LATCHKEY_URL: `http://${service.host}:${port}`, LATCHKEY_API_KEY: 'lk_live_x' });
   };
 
   /** The lines of the first part. */
