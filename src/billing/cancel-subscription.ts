@@ -16,8 +16,8 @@ import type { Provider } from './provider/provider.ts';
 import { getProvider } from './provider/providers.ts';
 
 /**
- * What nobody has told of counts first, once the period or the plan is over: a renewal, for which the plan lasts longer, or an
- * end. A plan can be over here while the provider still tries to collect for it. Returns null if the subscription has ended.
+ * Asks the provider first if the period or the plan is over here: it may have renewed or ended the subscription without having
+ * told yet, and it may still try to collect for a plan that is over here. Returns null if the subscription has ended.
  */
 const readIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow) => {
   if (Math.min(row.periodEnd, row.endsAt ?? Infinity) > Date.now()) return row;

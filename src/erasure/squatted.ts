@@ -12,7 +12,7 @@ import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endp
 /** Clocks of the service may differ by as much. */
 const CLOCK_MARGIN_MS = 2_000;
 
-/** Deletes the keys that are there, and returns whether any was. */
+/** Deletes the keys that were made in that time. Returns whether there were any. */
 const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<boolean> => {
   const { db, accountId } = ctx;
   const isMade = and(

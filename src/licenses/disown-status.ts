@@ -2,7 +2,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { purchaseLicenses } from '../db/schema.ts';
 
-/** A status that a person sets is theirs: the purchase takes back none of its own anymore, also if that was the same. */
+/** After a person has set a license's status, its purchase takes back no status that it had set, even if both are the same. */
 export const disownStatus = ({ db, accountId }: Ctx, licenseIds: string[]) =>
   db
     .update(purchaseLicenses)

@@ -11,8 +11,8 @@ import { portalMailLimits } from '../users/limits.ts';
 import { consumeAttempts } from '../users/throttle.ts';
 import { type PortalCtx, portalDisabled } from './sessions.ts';
 
-// The emails of the portal. They come from the seller. What anybody can ask for has bounds apart from what only a customer who is
-// signed in can: nobody else uses those up, and whoever reaches one is told.
+// The emails of the portal, which come from the seller. Those that anybody can ask for are counted apart from those that only a
+// customer who is signed in can ask for: a stranger can't use up a customer's, and a customer who reaches the limit gets 429.
 
 const IGNORE = 'If it wasn’t you, ignore this email: nothing changes.';
 

@@ -4,7 +4,8 @@ import { storeMessages } from '../db/schema.ts';
 import { inJson } from './load.ts';
 import { factName, type StoreFact } from './rules/facts.ts';
 
-// A message's body goes with who was erased, but only once it was read: until then, nothing else has what it says.
+// The body of a message about somebody who was erased is dropped, but only once it was read: until then, it may be the only record
+// of a sale.
 
 /** Whether a body was read. What is still to be asked stands beside it. */
 export const wasRead = or(isNull(storeMessages.readAt), isNotNull(storeMessages.asks));

@@ -27,7 +27,7 @@ export const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
   return groups.map((group) => group.facts);
 };
 
-/** Keeps the address of a customer of the store, and returns the purchases that have waited for it: none of who was erased. */
+/** Keeps the address of a customer of the store. Returns the purchases that have waited for it, and none if the customer was erased. */
 const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
   const { db, accountId } = ctx;
   const name = factName(fact);

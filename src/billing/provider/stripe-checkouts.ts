@@ -38,7 +38,7 @@ export const sessionParams = (
   cancel_url: checkout.cancelUrl,
 });
 
-/** Sees to it that a session begins no subscription anymore. Returns the one that it has begun, or null. */
+/** Makes sure that a session can't begin a subscription anymore. Returns the one that it has begun, or null. */
 export const closeSession = async (api: Stripe, ref: string): Promise<string | null> => {
   try {
     await api.checkout.sessions.expire(ref);

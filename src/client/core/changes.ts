@@ -47,7 +47,7 @@ export const answered = (
     const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
     const isOther = record.licenseKey !== licenseKey;
     if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
-    // What says updates_ended of this release itself is of no use to it, but may be to an earlier one that shares the store.
+    // A token that doesn't cover this release is kept for earlier releases, which may share the store.
     const isKept = (held: KnownVerdict | null) =>
       held?.claims.lk === lk && (valid || timeOf(held, record, releaseDate, ownMs) === code);
     const file = isKept(current.file) ? current.file : null;

@@ -7,14 +7,14 @@ import { numberAsHeld, type Slot, type SlotPayment, slotsOf } from './slots.ts';
 import { hasEnded, isPastDue } from './subscriptions.ts';
 
 // What a purchase's licenses are follows from the set of its facts, and from what its store's offers mean. Nothing else matters:
-// not the order in which the facts came, nor how often, nor what the licenses are now. Only which of them is which is told by what
-// they were made for.
+// not the order in which the facts came, nor how often, nor what the licenses are now. Only the slot of a license that exists
+// follows from what it was made for.
 
 export interface PurchaseBooks {
   facts: KnownFact[];
   /** What an id of the store means here. */
   offers: ReadonlyMap<string, SoldOffer>;
-  /** By slots: what licenses were made by. It tells which is which, and stays the offer for an id that means nothing anymore. */
+  /** By slot, the offer by which its licenses were made. It shows which slot is theirs, and holds for an id that no offer names anymore. */
   earlier: ReadonlyMap<number, SoldOffer>;
   /** The product that the seller has named for what no offer is for. */
   assigned: string | null;

@@ -58,7 +58,7 @@ const place = (slots: PurchaseLine[], lines: PurchaseLine[]): Map<number, Purcha
       if (at !== -1) placed.set(at, line.refs.length === 0 ? { ...line, refs: slots[at]?.refs ?? [] } : line);
       return at === -1;
     });
-  // The last one has the next slot, since there was a time when no other one got any.
+  // The last line gets the next slot: an earlier release placed only that one, and its license has this number.
   for (const [i, line] of left.toReversed().entries()) placed.set(slots.length + i, line);
   return placed;
 };
@@ -122,8 +122,8 @@ export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] =>
 };
 
 /**
- * Gives slots the numbers of the licenses that are held, where older rules or fewer facts have numbered them otherwise: a license
- * stays that of what its offer is for. Those that could be of few slots choose first, and rather keep the number than exchange it.
+ * Gives each slot the number of the license that was made for it, which an earlier release, or fewer facts, may have numbered
+ * differently. Licenses that fit the fewest slots choose first, and each keeps its own number if it can.
  */
 export const numberAsHeld = (slots: Slot[], held: ReadonlyMap<number, { ref?: string }>): Slot[] => {
   const numbered = slots.map((slot) => ({ ...slot }));
