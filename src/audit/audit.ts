@@ -42,20 +42,27 @@ export const audit = (
   details: AuditDetails | null = null,
 ) => ctx.db.insert(auditLog).values(toRow(ctx, action, target, details));
 
-/** Inserts the entry of work that goes on, whose id its changes name. */
+/**
+ * Inserts the entry of work that goes on, whose id its changes name. An attempt that was committed without an answer has
+ * inserted it already.
+ */
 export const auditWork = (
   ctx: Ctx,
   id: string,
   action: AuditAction,
   details: AuditDetails,
   accountId: string | SQL<string> = ctx.accountId,
-) => ctx.db.insert(auditLog).values({ ...toRow(ctx, action, null, details), id, accountId });
+) =>
+  ctx.db
+    .insert(auditLog)
+    .values({ ...toRow(ctx, action, null, details), id, accountId })
+    .onConflictDoNothing();
 
 /** The same within the account's storage. The caller passes the error to `refuseEntry`. */
 export const auditWorkWithinStorage = (ctx: Ctx, id: string, action: AuditAction, details: AuditDetails) =>
   auditWork(ctx, id, action, details, idWithinStorage(ctx));
 
-/** Gives such an entry other details. It is inserted anew, so that the triggers count its bytes. */
+/** Gives such an entry, if it exists, other details. It is inserted anew, so that the triggers count its bytes. */
 export const setDetails = async (
   ctx: Ctx,
   id: string,
@@ -63,6 +70,8 @@ export const setDetails = async (
   details: AuditDetails,
 ): Promise<void> => {
   const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, id));
+  const found = await ctx.db.select({ id: auditLog.id }).from(auditLog).where(isEntry);
+  if (found.length === 0) return;
   await ctx.db.batch([ctx.db.delete(auditLog).where(isEntry), auditWork(ctx, id, action, details)]);
 };
 

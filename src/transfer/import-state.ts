@@ -30,6 +30,6 @@ export interface Import {
   effects: Effects;
   /** The id of this import's entry in the audit log. */
   entryId: string;
-  /** Whether the audit log has the entry. */
+  /** Whether the audit log certainly has the entry. */
   isRecorded: boolean;
 }

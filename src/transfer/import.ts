@@ -59,11 +59,8 @@ const tooManyLines = (after: number): LineOutcome => {
 };
 
 /** The import itself has succeeded, or failed, without the totals. */
-const recordTotals = async (
-  { ctx, options, effects, entryId, isRecorded }: Import,
-  totals: Record<string, number>,
-) => {
-  if (!isRecorded) return;
+const recordTotals = async ({ ctx, options, effects, entryId }: Import, totals: Record<string, number>) => {
+  if (options.isDryRun) return;
   try {
     await setDetails(ctx, entryId, 'license.import', auditDetails(options, { ...totals, ...effects }));
   } catch (error) {

@@ -70,3 +70,17 @@ export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Re
     for (const spy of [prepare, bind, batch]) spy.mockRestore();
   }
 };
+
+/** Commits the first of the next batches with this statement, and loses its answer. */
+export const loseAnswerOf = (beginning: string) => {
+  const prototype = Object.getPrototypeOf(env.DB) as D1Database;
+  const batch = Reflect.get(prototype, 'batch') as (statements: unknown) => Promise<D1Result[]>;
+  const statementsOf = vi.spyOn(prototype, 'prepare');
+  const lost = vi.spyOn(prototype, 'batch').mockImplementation(async function (this: D1Database, statements) {
+    const results = await batch.call(this, statements);
+    if (!statementsOf.mock.calls.some(([statement]) => statement.startsWith(beginning))) return results;
+    statementsOf.mockRestore();
+    lost.mockRestore();
+    throw new Error('D1_ERROR: Network connection lost.');
+  });
+};

@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest';
 import { type Customer, type Json, signUp } from '../support/client.ts';
+import { loseAnswerOf } from '../support/d1-queries.ts';
 import { countedBytes, sumOfRows } from '../support/storage.ts';
 import { sellerOn } from '../support/worlds.ts';
 import { importAs, toLines } from './transfer.ts';
+
+const machine = {
+  type: 'activation',
+  license_key: 'KEY-000001',
+  fingerprint: 'machine-0001',
+  activated_at: '2024-01-01T00:00:00Z',
+};
 
 const entriesOf = async (customer: Customer, query = 'action=license.import'): Promise<Json[]> =>
   (await customer.asSession('GET', `/api/audit-log?${query}`)).body.data;
@@ -73,12 +81,6 @@ test('an import that reinstates and extends a license says so in its totals, and
 
 test('an import that changes nothing leaves no entry, and one of machines alone an entry with totals', async () => {
   const customer = await signUp();
-  const machine = {
-    type: 'activation',
-    license_key: 'KEY-000001',
-    fingerprint: 'machine-0001',
-    activated_at: '2024-01-01T00:00:00Z',
-  };
   await importAs(customer, toLines([{ license_key: 'no' }]));
   expect(await entriesOf(customer)).toEqual([]);
   await customer.createLicense({ license_key: 'KEY-000001' });
@@ -92,4 +94,16 @@ test('a line that undoes what another line of its import did leaves nothing in t
   const changes = ['Bob', 'Ann'].map((customer_name) => ({ license_key, customer_name }));
   await importAs(customer, toLines(changes), '?on_conflict=update');
   expect((await historyOf(customer, id)).map(({ action }) => action)).toEqual(['created']);
+});
+
+test('an import records its totals and goes on after its first commit has had no answer', async () => {
+  const customer = await sellerOn('scale');
+  const keys = Array.from({ length: 600 }, (_, i) => `KEY-0000${i}`);
+  const body = toLines([
+    ...keys.map((license_key) => ({ license_key })),
+    { ...machine, license_key: keys[0] },
+  ]);
+  loseAnswerOf('insert into "licenses"');
+  expect((await importAs(customer, body)).totals).toMatchObject({ created: 601, failed: 0 });
+  expect(await entriesOf(customer)).toMatchObject([{ details: { lines: 601, created: 601 } }]);
 });
