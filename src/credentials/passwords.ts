@@ -85,8 +85,8 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
   }
 };
 
-/** Ends the keys and webhooks that were made before a time. */
-type EndSquatted = (ctx: Ctx, untilMs: number) => Promise<void>;
+/** Ends the keys, the webhooks, and the settings of whoever had the account. */
+type EndSquatted = (ctx: Ctx) => Promise<void>;
 
 /**
  * Ends what was made with an address that nobody had proved. Sessions and two-factor go first, with the password, so that
@@ -108,7 +108,7 @@ const startClean = async (
     deleteTokens(ctx, accountId, ['verify_email', 'change_email', 'two_factor']),
     ...told.statements,
   ]);
-  await endSquatted(accountOf(ctx, accountId), Date.now());
+  await endSquatted(accountOf(ctx, accountId));
 };
 
 /** Sets a new password, ends every session, and signs in as a login does. */

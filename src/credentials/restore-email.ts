@@ -121,8 +121,8 @@ const useUp = (ctx: PublicCtx, way: WayBack, reset: ReturnType<typeof newUserTok
 const tellOther = (ctx: PublicCtx, user: UserRow, email: string) =>
   tell(ctx, letterTo(user, emailTakenBack(email)), eq(users.email, user.email));
 
-/** Ends the API keys and webhooks that were made since a time, until now. */
-type EndMadeSince = (ctx: Ctx, sinceMs: number, untilMs: number) => Promise<void>;
+/** Ends the API keys and webhooks that were made since a time. */
+type EndMadeSince = (ctx: Ctx, sinceMs: number) => Promise<void>;
 
 /**
  * Takes a changed address back, with the link that the old address got. The password stops working, because whoever changed
@@ -144,7 +144,7 @@ export const restoreEmail = async (
   const toldOther = user.email === email ? NOTHING_TOLD : await tellOther(ctx, user, email);
   try {
     await takeBack(ctx, way, toldOther);
-    await endMadeSince(account, changedAtOf(way), Date.now());
+    await endMadeSince(account, changedAtOf(way));
     await useUp(ctx, way, reset.row, toldOwner);
   } catch (error) {
     if (violatesNotNull(error, 'users.email')) throw new AppError('invalid_token');

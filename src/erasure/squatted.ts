@@ -1,4 +1,4 @@
-import { and, eq, gte, isNull, lte, sql } from 'drizzle-orm';
+import { and, eq, gte, isNull, sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts, apiKeys } from '../db/schema.ts';
@@ -12,14 +12,13 @@ import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endp
 /** Clocks of the service may differ by as much. */
 const CLOCK_MARGIN_MS = 2_000;
 
-/** Deletes the keys that were made in that time. Returns whether there were any. */
-const deleteKeys = async (ctx: Ctx, sinceMs: number, untilMs: number): Promise<boolean> => {
+/** Deletes the keys that were made since then. Returns whether there were any. */
+const deleteKeys = async (ctx: Ctx, sinceMs: number): Promise<boolean> => {
   const { db, accountId } = ctx;
   const isMade = and(
     eq(apiKeys.accountId, accountId),
     isNull(apiKeys.deletedAt),
     gte(apiKeys.createdAt, sinceMs),
-    lte(apiKeys.createdAt, untilMs),
   );
   const made = await db.select({ id: apiKeys.id }).from(apiKeys).where(isMade);
   const ids = made.map(({ id }) => id);
@@ -46,24 +45,24 @@ const unlessGone = (error: unknown) => {
 };
 
 /**
- * Ends the API keys and webhooks that were made since a time and until another one, by when every session has ended. Webhooks that
- * were changed since are disabled: they may send elsewhere now. A request that goes on after that undoes what it makes
- * (`undoIfEnded`). A repeat after a failure has the same result.
+ * Ends the API keys and webhooks that were made since a time. The caller has ended every session. Webhooks that were changed since
+ * are disabled: they may send elsewhere now. A request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after
+ * a failure has the same result.
  */
-export const endMade = async (ctx: Ctx, sinceMs: number, endedMs: number): Promise<void> => {
-  const [fromMs, untilMs] = [sinceMs - CLOCK_MARGIN_MS, endedMs + CLOCK_MARGIN_MS];
-  while (await deleteKeys(ctx, fromMs, untilMs));
+export const endMade = async (ctx: Ctx, sinceMs: number): Promise<void> => {
+  const fromMs = sinceMs - CLOCK_MARGIN_MS;
+  // A key that is listed can still be rotated, which makes another one.
+  while (await deleteKeys(ctx, fromMs));
   // One after the other: an account has at most 20.
   for (const { id, createdAtMs, updatedAtMs, disabledReason } of await listAllEndpoints(ctx)) {
-    if (createdAtMs > untilMs) continue;
     if (createdAtMs >= fromMs) await deleteEndpoint(ctx, id).catch(unlessGone);
     else if (updatedAtMs >= fromMs && disabledReason === null) await stopEndpoint(ctx, id);
   }
 };
 
 /** Ends all API keys and webhooks, and settings that serve a thief. */
-export const endSquatted = async (ctx: Ctx, endedMs: number): Promise<void> => {
-  await endMade(ctx, 0, endedMs);
+export const endSquatted = async (ctx: Ctx): Promise<void> => {
+  await endMade(ctx, 0);
   const settings = { mutedEmails: [], allowedOrigins: [] };
   await ctx.db.update(accounts).set(settings).where(eq(accounts.id, ctx.accountId));
 };
