@@ -41,6 +41,7 @@ const PEOPLE = [
   'x.brien@shop.co',
   'brien@shop.coé',
   'brien@shop.co.ру',
+  'brien@shop.co-op.com',
 ];
 
 test.each(PEOPLE)('the address %s, which contains an erased one, stays whole wherever it is', (address) => {
@@ -171,12 +172,34 @@ test('a short name is replaced where it is the whole text, and a name without sp
   });
 });
 
+test.each([
+  ['Ann Lee', 'Ann Leeさん, Ann Lee에게, לAnn Lee', 'erasedさん, erased에게, לerased'],
+  ['Ann Lee', 'Joann Lee, Ann Leeds', 'Joann Lee, Ann Leeds'],
+  ['김민수', '김민수님', 'erased님'],
+  ['דוד', 'דודה', 'דודה'],
+])(
+  'the name %s is found next to words that have no space before it, and in no other word',
+  (name, said, then) => {
+    const own = { customerEmail: EMAIL, customerName: name, customerCompany: null };
+    const license = { ...PLAIN, ...own, metadata: { said } };
+    expect(scrubLicense(license, [], ANN).license.metadata).toEqual({ said: then });
+  },
+);
+
 test('an address is found between quotation marks, and next to words that have no spaces', () => {
   const said = [
     "'Ann@shop.co'",
     '’ann@shop.co’',
     '请联系ann@shop.co。',
     'ann@shop.coです',
+    'ann@shop.co에게',
+    'ann@shop.co로',
+    'לann@shop.co',
+    'لann@shop.co',
+    'ann@shop.co-nak',
+    'le mail d’ann@shop.co',
+    "le mail d'ann@shop.co",
+    "Qu'ann@shop.co",
     'an ann@shop.co.',
   ];
   const license = {

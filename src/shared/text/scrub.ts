@@ -12,9 +12,17 @@ const ERASED_NAME = 'erased';
 /** Shorter names, such as initials, are in many words and codes. They are replaced where they are the whole text. */
 const MIN_LENGTH = 3;
 
-/** Letters of scripts that write words without spaces between them. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+/** Letters of scripts that write words without spaces between them, or a name and its particle. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+/** Letters of scripts that write short words and the next word as one. */
+const PREFIXED = /[\p{sc=Arab}\p{sc=Hebr}]/u;
 const LETTER = /[\p{L}\p{N}]/u;
+
+/** A pattern of the letters that would make a longer word, or a longer address, of a text that they stand next to. */
+const letterBeside = (text: string) => {
+  const foreign = PREFIXED.test(text) ? UNSPACED.source : `${UNSPACED.source}|${PREFIXED.source}`;
+  return String.raw`(?!${foreign})[\p{L}\p{M}\p{N}]`;
+};
 
 /** A pattern that finds a name as whole words, whatever separates them. */
 const patternOf = (name: string): string => {
@@ -25,19 +33,23 @@ const patternOf = (name: string): string => {
   const letters = Array.from(name);
   const isWord = (letter = '') => LETTER.test(letter) && !UNSPACED.test(letter);
   if (letters.length < MIN_LENGTH && !UNSPACED.test(name)) return String.raw`^\s*${words}\s*$`;
-  const start = isWord(letters[0]) ? String.raw`(?<![\p{L}\p{N}])` : '';
-  const end = isWord(letters.at(-1)) ? String.raw`(?![\p{L}\p{N}])` : '';
+  const beside = letterBeside(name);
+  const start = isWord(letters[0]) ? `(?<!${beside})` : '';
+  const end = isWord(letters.at(-1)) ? `(?!${beside})` : '';
   return start + words + end;
 };
 
+/** Such as in French, before an apostrophe and the next word. */
+const ELIDED = String.raw`(?<![\p{L}\p{M}\p{N}])(?:[cdjlmnst]|qu)`;
+
 /**
- * A pattern that finds an address, unless it is part of a longer one. Letters of any alphabet can belong to an address, but those
- * that words have without spaces often stand next to one. An apostrophe does only after a letter: others are quotation marks.
+ * A pattern that finds an address, unless it is part of a longer one. An apostrophe belongs to an address only after a letter, and
+ * not as in "l'adresse": others are quotation marks. A hyphen belongs to one only in a domain, which has a dot later.
  */
 const addressPattern = (email: string) => {
-  const own = String.raw`(?!${UNSPACED.source})[\p{L}\p{M}\p{N}]`;
-  const start = String.raw`(?<!${own}|[_.+-])(?<![\p{L}\p{M}\p{N}]')`;
-  const end = String.raw`(?!${own}|[_-]|\.[\p{L}\p{N}_])`;
+  const beside = letterBeside(email);
+  const start = String.raw`(?<!${beside}|[_.+-])(?<!(?<!${ELIDED})(?<=[\p{L}\p{M}\p{N}])')`;
+  const end = String.raw`(?!${beside}|_|-[\p{L}\p{N}-]*\.[\p{L}\p{N}]|\.[\p{L}\p{N}_])`;
   return new RegExp(start + RegExp.escape(email) + end, 'giu');
 };
 
