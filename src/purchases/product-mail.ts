@@ -36,11 +36,18 @@ export const productMailBody = z
 export const wordsOf = (input: z.output<typeof patchProductMailInput>) =>
   omitUndefined({ fromName: input.from_name, intro: input.intro, supportUrl: input.support_url });
 
-const toBody = (code: string, row: ProductMailRow | undefined): z.infer<typeof productMailBody> => ({
-  code,
-  from_name: row?.fromName ?? null,
-  intro: row?.intro ?? null,
-  support_url: row?.supportUrl ?? null,
+type Words = Pick<ProductMailRow, 'product'> & Partial<ProductMailRow>;
+
+export const toProductMail = ({
+  product,
+  fromName = null,
+  intro = null,
+  supportUrl = null,
+}: Words): z.infer<typeof productMailBody> => ({
+  code: product,
+  from_name: fromName,
+  intro,
+  support_url: supportUrl,
 });
 
 export const getProductMail = async (ctx: Ctx, code: string) => {
@@ -50,7 +57,7 @@ export const getProductMail = async (ctx: Ctx, code: string) => {
     .select()
     .from(productMails)
     .where(and(eq(productMails.accountId, accountId), eq(productMails.product, code)));
-  return toBody(code, row);
+  return toProductMail(row ?? { product: code });
 };
 
 export const patchProductMail = async (
@@ -75,5 +82,5 @@ export const patchProductMail = async (
     [upsert, audit(ctx, 'product.update_mail', code, { fields: Object.keys(input) })],
     [{ kind: 'product', ref: code }],
   );
-  return toBody(code, row);
+  return toProductMail(row ?? { product: code });
 };

@@ -9,6 +9,7 @@ import type {
   OfferRow,
   PaymentRow,
   PortalRow,
+  ProductMailRow,
   ProductRow,
   PurchaseRow,
   StoreRow,
@@ -20,6 +21,7 @@ import { toLicense } from '../licenses/schemas.ts';
 import { toPortal } from '../portal/schemas.ts';
 import { toProduct } from '../products/schemas.ts';
 import type { StoredFact } from '../purchases/load.ts';
+import { toProductMail } from '../purchases/product-mail.ts';
 import { toFactBody, toPurchase } from '../purchases/schemas.ts';
 import { isoTime, isoTimeOrNull } from '../shared/rules/dates.ts';
 import { toOffer, toStore } from '../stores/schemas.ts';
@@ -48,6 +50,7 @@ export const toPortalLine = (row: PortalRow) => {
 };
 
 export const toProductLine = (row: ProductRow) => line('product', toProduct(row));
+export const toProductMailLine = (row: ProductMailRow) => line('product_mail', toProductMail(row));
 export const toLicenseLine = (row: LicenseRow) => line('license', toLicense(row));
 /** Without its secrets, and without its URL, which is another one elsewhere. */
 export const toStoreLine = (row: StoreRow) => {

@@ -12,6 +12,7 @@ import {
   licenses,
   offers,
   payments,
+  productMails,
   products,
   purchases,
   stores,
@@ -32,6 +33,7 @@ import {
   toPaymentLine,
   toPortalLine,
   toProductLine,
+  toProductMailLine,
   toPurchaseLine,
   toSeatChangeLine,
   toStoreLine,
@@ -148,6 +150,11 @@ export const SECTIONS = {
     { table: products, key: [products.code] },
     ({ code }) => [code],
     (rows) => rows.map(toProductLine),
+  ),
+  product_mails: table(
+    { table: productMails, key: [productMails.product] },
+    ({ product }) => [product],
+    (rows) => rows.map(toProductMailLine),
   ),
   licenses: table(
     { table: licenses, key: [licenses.id] },

@@ -16,6 +16,7 @@ const EXPORT_TYPES = [
   'account',
   'portal',
   'product',
+  'product_mail',
   'license',
   'activation',
   'api_key',

@@ -20,3 +20,17 @@ test('an export has stores without their secrets, offers, and purchases with wha
   ]);
   expect(JSON.stringify(lines)).not.toContain(SECRET);
 });
+
+test('an export has what the emails to the buyers of each product say', async () => {
+  const { ada } = await openShop();
+  await ada.asSession('PATCH', '/api/v1/products/mill/mail', { intro: 'Open Mill and enter the key.' });
+  expect(ofType(await exportAll(ada), 'product_mail')).toEqual([
+    {
+      type: 'product_mail',
+      code: 'mill',
+      from_name: null,
+      intro: 'Open Mill and enter the key.',
+      support_url: null,
+    },
+  ]);
+});
