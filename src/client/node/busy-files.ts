@@ -8,6 +8,8 @@ const RETRY_MS = 20;
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
+const mayRetry = (error: unknown, count: number) => BUSY.has(codeOf(error)) && count < ATTEMPTS;
+
 /**
  * Repeats what fails for a moment. On Windows, a file can't be replaced while another process reads it, nor read at that
  * moment, and one that is being deleted can't be created.
@@ -17,8 +19,20 @@ export const retry = async <T>(run: () => Promise<T>): Promise<T> => {
     try {
       return await run();
     } catch (error) {
-      if (!BUSY.has(codeOf(error)) || count === ATTEMPTS) throw error;
+      if (!mayRetry(error, count)) throw error;
       await wait(RETRY_MS * count);
+    }
+  }
+};
+
+/** The same at the start, which has to know at once. */
+export const retrySync = <T>(run: () => T): T => {
+  for (let count = 1; ; count += 1) {
+    try {
+      return run();
+    } catch (error) {
+      if (!mayRetry(error, count)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS * count);
     }
   }
 };

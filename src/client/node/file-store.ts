@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '../core/types.ts';
-import { codeOf, retry } from './busy-files.ts';
+import { codeOf, retry, retrySync } from './busy-files.ts';
 import { takeLock } from './file-lock.ts';
 import { makeDir } from './make-dir.ts';
 
@@ -13,6 +13,15 @@ const pathIn = (dir: string) => join(dir, FILE);
 
 /** Whether something has been stored in the directory, as far as can be seen. */
 export const isStoredIn = (dir: string): boolean => existsSync(pathIn(dir));
+
+/** What is stored in the directory. Null is nothing, or what can't be read. */
+export const readStored = (dir: string): string | null => {
+  try {
+    return retrySync(() => readFileSync(pathIn(dir), 'utf8'));
+  } catch {
+    return null;
+  }
+};
 
 /** A store whose record is another machine's, as far as is known, so it's neither read nor written. */
 export const closedStore = (dir: string, code: string): Store => {

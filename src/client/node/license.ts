@@ -1,9 +1,10 @@
 import { createLicenseOn } from '../core/license.ts';
 import type { Runtime } from '../core/options.ts';
-import type { License, LicenseOptions } from '../core/types.ts';
-import { closedStore, fileStore, isStoredIn } from './file-store.ts';
+import type { License, LicenseOptions, Store } from '../core/types.ts';
+import { closedStore, fileStore, isStoredIn, readStored } from './file-store.ts';
 import { readFingerprint } from './fingerprint.ts';
-import { hasStoredId, storedId } from './stored-id.ts';
+import { considerateStore, ownerOf } from './record-owner.ts';
+import { knownId, storedId } from './stored-id.ts';
 
 export interface NodeLicenseOptions extends LicenseOptions {
   /** The directory in which the license key and the last token are stored. */
@@ -31,33 +32,48 @@ const unreadable = (dir: string): Machine => ({
   },
 });
 
+/** A machine by the id in the directory. A store of the application's own is used as it is. */
+const stored = (dir: string, account: string, store: Store | undefined): Machine => {
+  const fingerprint = storedId(dir);
+  return {
+    fingerprint,
+    machine: 'stored',
+    store: store ?? considerateStore(fileStore(dir), { fingerprint, account }),
+  };
+};
+
 /**
- * A program that can't be licensed here yet must still start, so a machine without an id gets one in the directory. A machine
- * that has stored something without such an id had another, and keeps it.
+ * A program that can't be licensed here yet must still start, so a machine without an id gets one in the directory, and keeps
+ * it as long as what is stored was stored by it. A machine that has stored something by another id waits until it's readable.
  */
-const machineIn = (dir: string | undefined, product: string): Machine => {
+const machineIn = (dir: string | undefined, options: LicenseOptions): Machine => {
+  const account = options.keys?.account;
+  const product = options.product ?? account;
+  if (dir === undefined) return system(product);
+  const fingerprint = knownId(dir);
+  const owner = fingerprint === null ? null : ownerOf(readStored(dir), { fingerprint, account });
+  if (owner === 'this') return stored(dir, account, options.store);
   try {
     return system(product);
   } catch (error) {
-    if (dir === undefined) throw error;
     const { cause } = error as Error;
-    if (cause !== undefined && !hasStoredId(dir))
+    if (cause !== undefined && owner !== 'nobody')
       try {
         return system(product, RETRY_TIMEOUT_MS);
       } catch {
         if (isStoredIn(dir)) return unreadable(dir);
       }
-    return { fingerprint: storedId(dir), machine: 'stored' };
+    return stored(dir, account, options.store);
   }
 };
 
 /** Like the core's, with a store in a directory and a fingerprint of the machine, unless they are passed. */
 export const createLicense = ({ dir, ...options }: NodeLicenseOptions): License => {
-  const { product, keys, fingerprint: given, store } = options;
+  const { fingerprint: given, store } = options;
   if (dir === undefined ? store === undefined : typeof dir !== 'string' || dir === '')
     throw new TypeError('dir must be the directory in which the license is stored.');
   const { machine, ...own }: Machine =
-    given === undefined ? machineIn(dir, product ?? keys?.account) : { fingerprint: given, machine: 'given' };
+    given === undefined ? machineIn(dir, options) : { fingerprint: given, machine: 'given' };
   return createLicenseOn(
     { ...options, store: store ?? fileStore(dir ?? ''), ...own },
     { platform: process.platform, machine },

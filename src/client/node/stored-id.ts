@@ -13,7 +13,8 @@ const read = (path: string): string | null => {
   }
 };
 
-export const hasStoredId = (dir: string): boolean => read(join(dir, FILE)) !== null;
+/** Returns the id that is kept in the directory, if there is one. */
+export const knownId = (dir: string): string | null => read(join(dir, FILE));
 
 /**
  * Returns a random id that is kept in the directory, for a machine without an id of its own. Of two processes that make one at
