@@ -23,6 +23,12 @@ const thisSystem = (timeout: number): System => ({
   run: (command, args) => execFileSync(command, args, { encoding: 'utf8', windowsHide: true, timeout }),
 });
 
+/** Both system programs end with 1 if they have run and found no id, as where a policy hides it. */
+const NOT_FOUND = 1;
+
+const isMissing = (error: unknown) =>
+  codeOf(error) === 'ENOENT' || (error as { status?: unknown }).status === NOT_FOUND;
+
 /** What isn't there reads as nothing. So does what can't be read, which is noted: it may be there a moment later. */
 const calm =
   <A extends unknown[]>(read: (...args: A) => string, failures: unknown[]) =>
@@ -30,7 +36,7 @@ const calm =
     try {
       return read(...args);
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT') failures.push(error);
+      if (!isMissing(error)) failures.push(error);
       return '';
     }
   };

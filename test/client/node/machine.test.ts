@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +61,15 @@ describe('the fingerprint', () => {
     for (const platform of ['win32', 'darwin'])
       expect(causeOf({ platform, run: fail('ETIMEDOUT') })).toMatchObject({ code: 'ETIMEDOUT' });
     expect(causeOf({ platform: 'freebsd' })).toBeUndefined();
+  });
+  test('that a program says isn’t there, as under a policy of Windows, isn’t waited for', () => {
+    const exit = (file: string) => () => execFileSync(process.execPath, ['-e', file], { encoding: 'utf8' });
+    for (const platform of ['win32', 'darwin']) {
+      expect(causeOf({ platform, run: exit('process.exit(1)') })).toBeUndefined();
+      // A program that was killed, or couldn't start, has said nothing.
+      for (const end of ['process.kill(process.pid)', 'process.exit(66)'])
+        expect(causeOf({ platform, run: exit(end) })).toBeInstanceOf(Error);
+    }
   });
 
   test.for(['', 'uninitialized', '0', 'x'.repeat(32)])('is not made of a broken machine id: %j', (id) => {
