@@ -85,29 +85,6 @@ export const readFields = (columns: string[], cells: string[]): { value: Fields 
   }
 };
 
-/** Returns a field as the service compares it: it ignores the case of email addresses, and the spaces around texts. */
-const compared = (name: string, value: unknown): unknown => {
-  if (typeof value !== 'string') return value;
-  return name === 'customer_email' ? value.trim().toLowerCase() : value.trim();
-};
-
-/**
- * Numbers equal lines without a license key over all parts of a file. The service can only number the lines of one request.
- * Returns the number of a line, or undefined if it needs none.
- */
-export const openCopies = () => {
-  const copies = new Map<string, number>();
-  return (fields: Fields): number | undefined => {
-    const isLicense = (fields['type'] ?? 'license') === 'license';
-    if (!isLicense || fields['license_key'] !== undefined || fields['copy'] !== undefined) return undefined;
-    const named = Object.entries(fields).map(([name, value]) => [name, compared(name, value)] as const);
-    const content = JSON.stringify(named.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-    const copy = (copies.get(content) ?? 0) + 1;
-    copies.set(content, copy);
-    return copy;
-  };
-};
-
 /**
  * A part of a dry run doesn't know the licenses that earlier parts of the file would create. Returns whether a line fails only
  * because its license is one of them.

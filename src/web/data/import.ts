@@ -1,4 +1,5 @@
 import type { Fields } from '../../shared/rules/import-lines.ts';
+import { isRepeated } from '../../shared/rules/import/failed-file.ts';
 import type { Reading, RowOutcome } from '../../shared/rules/import/reading.ts';
 import type { SourceRow } from '../../shared/rules/import/rows.ts';
 import {
@@ -28,6 +29,8 @@ export interface ImportSummary {
   counts: ImportTotals;
   /** How many rows are left out, by the reason. */
   leftOut: Map<string, number>;
+  /** How many rows that failed before may be meant as licenses beside those that exist. */
+  repeated: number;
   /** The first of the failed rows: the page keeps only so many. */
   failed: RowResult[];
   failedLength: number;
@@ -42,6 +45,7 @@ export interface ImportSummary {
 const EMPTY: ImportSummary = {
   counts: { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 },
   leftOut: new Map(),
+  repeated: 0,
   failed: [],
   failedLength: 0,
   taken: [],
@@ -125,6 +129,7 @@ const withResults = (before: ImportSummary, results: RowResult[]): ImportSummary
     const { result, reason, row } = found;
     if (result === 'left out') summary.leftOut.set(reason, (summary.leftOut.get(reason) ?? 0) + 1);
     else summary.counts[result]++;
+    if (isRepeated(found)) summary.repeated++;
     if (result === 'failed' && summary.failedLength <= MAX_FAILED_LENGTH) {
       summary.failed.push(found);
       summary.failedLength += row.text.length + reason.length;

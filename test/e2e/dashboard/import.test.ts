@@ -155,3 +155,12 @@ test('numbers equal lines without a key over all parts of a file', async () => {
     '{"customer_email":"ada@example.com","copy":2}',
   );
 });
+
+test('says which corrected rows create nothing, because they could be meant as further licenses', async () => {
+  await page.unroute('**/import?**');
+  const row = 'ada@example.com,1,Unknown Product';
+  await choose('old.failed.csv', `customer_email,copy,error\n${row}\n${row}\n`);
+  await page.getByText('1 row without a license key created no license').waitFor();
+  await expect.poll(figures).toMatchObject({ Created: '1', Unchanged: '1' });
+  expect(await axeViolations(page)).toEqual([]);
+});

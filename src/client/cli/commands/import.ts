@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { appendFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ENCODINGS } from '../../../shared/rules/import/encodings.ts';
-import { failedName, isTaken, openFailedFile } from '../../../shared/rules/import/failed-file.ts';
-import { copyColumnOf, outcomeOf } from '../../../shared/rules/import/reading.ts';
+import {
+  failedName,
+  isRepeated,
+  openFailedFile,
+  sayRepeated,
+} from '../../../shared/rules/import/failed-file.ts';
+import { outcomeOf } from '../../../shared/rules/import/reading.ts';
 import type { SourceRow } from '../../../shared/rules/import/rows.ts';
 import { importRows, type RowResult } from '../../../shared/rules/import/run.ts';
 import { VENDORS } from '../../../shared/rules/import/vendors.ts';
@@ -115,7 +120,7 @@ export const importLicenses = command({
     const totals: Totals = { ...position.start.totals };
     const failures: { line: number; error: string }[] = [];
     const leftOut = new Map<string, number>();
-    let taken = 0;
+    let repeated = 0;
     if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
     else if (!isDryRun) await rm(failedFile, { force: true });
 
@@ -129,7 +134,7 @@ export const importLicenses = command({
       { isDryRun, after: position.start.records },
     );
     for await (const { results, rows, length } of progress) {
-      taken += results.filter(isTaken).length;
+      repeated += results.filter(isRepeated).length;
       for (const { row, result, reason } of results) {
         if (result === 'left out') leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
         else totals[result]++;
@@ -148,10 +153,7 @@ export const importLicenses = command({
     if (!isDryRun) await position.remove();
 
     for (const [reason, rows] of leftOut) out.note(`${rows} left out, because ${reason}.`);
-    if (taken > 0)
-      out.warn(
-        `${taken} rows without a license key have the values of licenses that exist, and created none. If they are others, give each a number that no equal row has in the column ${copyColumnOf(reading)}.`,
-      );
+    if (repeated > 0) out.warn(sayRepeated(repeated, reading));
     for (const { line, error } of failures) out.warn(`Line ${line}: ${error}`);
     if (totals.failed > failures.length) out.warn(`${totals.failed - failures.length} more lines failed.`);
     if (existsSync(failedFile) && !isDryRun) out.note(`The failed lines are in ${failedFile}.`);

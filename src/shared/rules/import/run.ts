@@ -1,6 +1,7 @@
-import { type Fields, openCopies, openDryRun } from '../import-lines.ts';
+import { type Fields, openDryRun } from '../import-lines.ts';
 import { LICENSE_FIELDS } from '../license-fields.ts';
 import { MAX_LINE_LENGTH, MAX_PART_LENGTH, MAX_PART_LINES } from '../transfer-limits.ts';
+import { openCopies } from './copies.ts';
 import type { RowOutcome } from './reading.ts';
 import type { SourceRow } from './rows.ts';
 

@@ -80,7 +80,7 @@ const Done = ({
         </>
       }
     />
-    <Counts summary={summary} />
+    <Counts summary={summary} job={job} />
     <FailedRows summary={summary} job={job} />
   </Card>
 );
@@ -137,7 +137,7 @@ const Stopped = ({
         <FormError error={error} />
       </div>
     )}
-    {summary && <Counts summary={summary} />}
+    {summary && <Counts summary={summary} job={job} />}
     {summary && <FailedRows summary={summary} job={job} />}
   </Card>
 );
@@ -190,7 +190,7 @@ export const Preview = ({
           </Button>
         }
       />
-      <Counts summary={summary} />
+      <Counts summary={summary} job={job} />
       <FailedRows summary={summary} job={job} />
       <TakenRows summary={summary} />
     </Card>

@@ -1,6 +1,6 @@
 import { Download } from 'lucide-react';
 import type { Fields } from '../../../shared/rules/import-lines.ts';
-import { failedName, openFailedFile } from '../../../shared/rules/import/failed-file.ts';
+import { failedName, openFailedFile, sayRepeated } from '../../../shared/rules/import/failed-file.ts';
 import type { RowResult } from '../../../shared/rules/import/run.ts';
 import type { ImportJob, ImportSummary } from '../../data/import.ts';
 import { downloadText } from '../../lib/download.ts';
@@ -143,7 +143,13 @@ export const TakenRows = ({ summary: { taken, counts } }: { summary: ImportSumma
   );
 };
 
-export const Counts = ({ summary: { counts, leftOut } }: { summary: ImportSummary }) => (
+export const Counts = ({
+  summary: { counts, leftOut, repeated },
+  job,
+}: {
+  summary: ImportSummary;
+  job: ImportJob;
+}) => (
   <div className="grid gap-2 px-5 pb-5">
     <dl className="grid grid-cols-2 gap-4 sm:grid-cols-5">
       <Figure name="Created" value={counts.created} />
@@ -157,5 +163,6 @@ export const Counts = ({ summary: { counts, leftOut } }: { summary: ImportSummar
         {plural(rows, 'row')} left out, because {reason}.
       </p>
     ))}
+    {repeated > 0 && <p className="text-sm text-warn">{sayRepeated(repeated, job.reading)}</p>}
   </div>
 );
