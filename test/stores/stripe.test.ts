@@ -125,10 +125,11 @@ test('a renewal after changes counts what it renews, and not what was paid for t
     told('invoice.paid', { ...renewal, lines: { ...renewal.lines, data } }).map(
       (fact) => 'lines' in fact && fact.lines,
     );
-  const left = [[{ refs: ['price_3', 'prod_1'], quantity: 4 }]];
+  const last = { refs: ['price_3', 'prod_1'], instead: ['price_1', 'price_2'] };
+  const left = [[{ ...last, quantity: 4 }]];
   for (const data of [changes, [...changes, own!], [own!, ...changes.toReversed()]])
     expect(linesOf(data)).toEqual(left);
-  expect(linesOf(changes.slice(0, 4))).toEqual([[{ refs: ['price_3', 'prod_1'], quantity: 3 }]]);
+  expect(linesOf(changes.slice(0, 4))).toEqual([[{ ...last, quantity: 3 }]]);
 });
 
 test('an invoice and its payment are joined, since neither names the other', () => {

@@ -17,6 +17,8 @@ export interface PurchaseLine {
   /** Empty if it is what an earlier payment was for, as in a renewal that says only how many. */
   refs: string[];
   quantity: number;
+  /** What it may take the place of, by ids as in `refs`, of a store that says so. None if it was added. */
+  instead?: string[];
   /** Its own subscription, in a payment for several. */
   subscription?: Thing;
   /** The end of its own period, in a payment that covers other lines longer. */

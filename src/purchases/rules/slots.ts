@@ -1,8 +1,10 @@
+import { isoDate, laterDate } from '../../shared/rules/dates.ts';
 import type { PurchaseLine, Thing } from './facts.ts';
 import type { Payment } from './payments.ts';
 
 // What a purchase is for. Each line that was ever paid has a slot, in which its licenses are. A renewal's lines are found again
-// by their ids and subscriptions; one that has another id takes a place that is left, so that a change of plan keeps its license.
+// by their ids and subscriptions; one that has another id takes the place of what it replaces or else one that is left, so that a
+// change of plan keeps its license.
 
 export interface SlotPayment {
   payment: Payment;
@@ -38,28 +40,52 @@ const isSameRef = (a: PurchaseLine, b: PurchaseLine): boolean =>
 const isSameOwner = (a: PurchaseLine, b: PurchaseLine): boolean => a.subscription === b.subscription;
 const hasNoOwner = ({ subscription }: PurchaseLine): boolean => subscription === undefined;
 
+/** What a slot was last for, and the last day that any payment covers of it. */
+interface Place extends PurchaseLine {
+  through: string;
+}
+
+type Sign = (line: PurchaseLine, place: Place) => boolean;
+
+const isInstead: Sign = ({ instead = [] }, { refs }) => instead.some((ref) => refs.includes(ref));
+
+/** Whether it is known what a line replaces. The payment for that may be one that hasn't been told yet. */
+const isSettled = ({ instead }: PurchaseLine, known: ReadonlySet<string>): boolean =>
+  instead !== undefined && (instead.length === 0 || instead.some((ref) => known.has(ref)));
+
 /** What shows that a line goes on with another one, the surest first. */
-const SIGNS: ((line: PurchaseLine, earlier: PurchaseLine) => boolean)[] = [
+const SIGNS: Sign[] = [
   (line, earlier) => isSameRef(line, earlier) && isSameOwner(line, earlier),
   (line, earlier) => isSameRef(line, earlier) && (hasNoOwner(line) || hasNoOwner(earlier)),
-  (line, earlier) => isSameOwner(line, earlier),
-  isSameRef,
-  () => true,
+  isInstead,
 ];
 
-/** Finds the slot of each line among those that there are, or adds one. */
-const place = (slots: PurchaseLine[], lines: PurchaseLine[]): Map<number, PurchaseLine> => {
+/** What shows it where nothing speaks against it. */
+const HINTS: Sign[] = [isSameOwner, isSameRef, () => true];
+
+/** Finds the slot of each line among those that there are, or adds one. Of several, the one that is paid shortest is left first. */
+const place = (places: Place[], lines: PurchaseLine[], fromMs: number | null): Map<number, PurchaseLine> => {
   const placed = new Map<number, PurchaseLine>();
+  const byEnd = [...places.entries()].toSorted(([, a], [, b]) => a.through.localeCompare(b.through));
   let left = tidy(lines);
-  for (const isSign of SIGNS)
+  // Where it is known what a line replaces, it replaces nothing else that is still paid.
+  const known = new Set(places.flatMap(({ refs }) => refs));
+  const settled = new Set(left.filter((line) => isSettled(line, known)));
+  const day = isoDate(fromMs ?? 0);
+  const isLeft: Sign = (line, { through }) => !settled.has(line) || through <= day;
+  const ifLeft = (isHint: Sign): Sign => {
+    return (line, one) => isLeft(line, one) && isHint(line, one);
+  };
+  for (const isSign of [...SIGNS, ...HINTS.map(ifLeft)])
     left = left.filter((line) => {
-      const at = slots.findIndex((earlier, i) => !placed.has(i) && isSign(line, earlier));
+      const [at, earlier] = byEnd.find(([i, one]) => !placed.has(i) && isSign(line, one)) ?? [];
+      if (at === undefined || earlier === undefined) return true;
       // A renewal may say only how many.
-      if (at !== -1) placed.set(at, line.refs.length === 0 ? { ...line, refs: slots[at]?.refs ?? [] } : line);
-      return at === -1;
+      placed.set(at, line.refs.length === 0 ? { ...line, refs: earlier.refs } : line);
+      return false;
     });
   // The last line gets the next slot: an earlier release placed only that one, and its license has this number.
-  for (const [i, line] of left.toReversed().entries()) placed.set(slots.length + i, line);
+  for (const [i, line] of left.toReversed().entries()) placed.set(places.length + i, line);
   return placed;
 };
 
@@ -101,20 +127,25 @@ const withoutEnd = ({ refs, quantity, subscription }: PurchaseLine): PurchaseLin
 /** Returns the slots of payments in their order. `ordered` is what an order or a subscription says that it is for. */
 export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] => {
   const first = payments.find(({ lines }) => lines?.some(({ refs }) => refs.length > 0))?.lines;
-  const current = tidy(ordered.length > 0 ? ordered : (first ?? [])).map(withoutEnd);
+  const current = tidy(ordered.length > 0 ? ordered : (first ?? [])).map((line): Place => ({
+    ...withoutEnd(line),
+    through: '',
+  }));
   const slots: Slot[] = current.map(({ refs }, slot) => ({ slot, paid: [], refs: [refs] }));
   let last: Placed = new Map(current.entries());
   for (const payment of payments) {
-    const { lines, areChanges } = payment;
+    const { lines, areChanges, fromMs } = payment;
     const placed =
       lines === null
         ? goesOn(payment, last, current)
-        : place(current, areChanges ? change([...last.values()], lines) : lines);
+        : place(current, areChanges ? change([...last.values()], lines) : lines, fromMs);
     for (const [slot, line] of placed) {
       slots[slot] ??= { slot, paid: [], refs: [] };
-      slots[slot].paid.push(toSlotPayment(payment, line));
+      const paid = toSlotPayment(payment, line);
+      slots[slot].paid.push(paid);
       slots[slot].refs.unshift(line.refs);
-      current[slot] = withoutEnd(line);
+      const through = laterDate(current[slot]?.through ?? '', paid.through ?? '');
+      current[slot] = { ...withoutEnd(line), through };
     }
     last = new Map([...placed].map(([slot, line]) => [slot, withoutEnd(line)]));
   }

@@ -18,7 +18,10 @@ export const offerIn = (data: z.output<typeof metadata>): string | undefined =>
 
 const seconds = z.number().transform((value) => value * 1_000);
 
-const proration = { proration_details: z.object({ credited_items: z.unknown() }).nullish() };
+const proration = {
+  proration: z.boolean().nullish(),
+  proration_details: z.object({ credited_items: z.unknown() }).nullish(),
+};
 const item = z.object(proration).nullish();
 
 const line = z.object({
@@ -68,14 +71,20 @@ const refsOf = ({ price, pricing }: z.output<typeof line>): string[] =>
     (ref) => ref !== undefined,
   );
 
+/** What a line says of itself as a part of a period, in each of the shapes. */
+const prorationsOf = (sold: z.output<typeof line>) => [
+  sold,
+  sold.parent?.subscription_item_details,
+  sold.parent?.invoice_item_details,
+];
+
 /** Whether a line gives back what was left of something, which may have cost nothing. */
-const isCredit = ({ amount, proration_details: own, parent }: z.output<typeof line>): boolean =>
-  (amount ?? 0) < 0 ||
-  [
-    own,
-    parent?.subscription_item_details?.proration_details,
-    parent?.invoice_item_details?.proration_details,
-  ].some((details) => Boolean(details?.credited_items));
+const isCredit = (sold: z.output<typeof line>): boolean =>
+  (sold.amount ?? 0) < 0 ||
+  prorationsOf(sold).some((part) => Boolean(part?.proration_details?.credited_items));
+
+const isProration = (sold: z.output<typeof line>): boolean =>
+  prorationsOf(sold).some((part) => part?.proration === true);
 
 /**
  * The end of a thing's own period, if it isn't the invoice's. What is sold once beside a subscription has no period, and that of
@@ -88,6 +97,10 @@ const endOf = (lines: z.output<typeof line>[], { fromMs, untilMs }: Covers): { u
   return end > (fromMs ?? 0) && end < untilMs ? { untilMs: end } : {};
 };
 
+/** What a line replaces: all that only has credits left. The rest of a period without such a credit was added. */
+const insteadOf = (sold: z.output<typeof line>, credited: string[]): { instead?: string[] } =>
+  credited.length > 0 || isProration(sold) ? { instead: credited } : {};
+
 /**
  * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
  * credit begins then, the thing was changed to another one. A price with tiers has a line for each.
@@ -95,18 +108,23 @@ const endOf = (lines: z.output<typeof line>[], { fromMs, untilMs }: Covers): { u
 const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): PurchaseLine[] => {
   const startOf = ({ period }: z.output<typeof line>) => period?.start ?? 0;
   const named = sent.lines.data.filter((sold) => refsOf(sold).length > 0 || offer !== undefined);
-  const things = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()]
-    .map((lines) => {
-      const last = Math.max(...lines.map(startOf));
-      return lines.filter((sold) => startOf(sold) === last && !isCredit(sold));
-    })
-    .filter(({ length }) => length > 0);
+  const byThing = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()].map((lines) => {
+    const last = Math.max(...lines.map(startOf));
+    const bought = lines.filter((sold) => startOf(sold) === last && !isCredit(sold));
+    return { bought, ids: lines.slice(0, 1).flatMap(refsOf) };
+  });
+  const things = byThing.map(({ bought }) => bought).filter(({ length }) => length > 0);
+  const credited = byThing
+    .filter(({ bought }) => bought.length === 0)
+    .flatMap(({ ids }) => ids.slice(0, 1))
+    .toSorted();
   const own = things.length === 1 && offer !== undefined ? [offer] : [];
   return things
     .flatMap((lines) =>
       lines.map((sold) => ({
         refs: [...own, ...refsOf(sold)],
         quantity: Math.max(1, sold.quantity ?? 1),
+        ...insteadOf(sold, credited),
         ...endOf(lines, covers),
       })),
     )
