@@ -172,6 +172,11 @@ test('of WooCommerce, each subscription of an order is paid to its own next paym
   ]);
 });
 
+test('of WooCommerce, a subscription that is changed to what another one is for leaves that one its license', () => {
+  const changed = wooSub(900, 52, '2027-03-10T12:00:00', { date_modified_gmt: '2027-02-10T12:03:00' });
+  expect(sold(woocommerce, [...wooSold, changed], WOO_PLANS)).toEqual(BOTH);
+});
+
 test('of WooCommerce, a subscription that goes on in a new one lives', () => {
   const facts = [
     ...wooSold,

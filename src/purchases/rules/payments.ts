@@ -61,6 +61,13 @@ const renewalsOf = ({ covers }: Paid, renewals: Renews[]): Renews[] => {
   return renewals.filter(({ untilMs }) => isoDate(untilMs) === day);
 };
 
+/** Of each subscription, its first renewal after a payment that says what is renewed. A later one may be for something else. */
+const firstRenewals = (told: Paid[], renewals: Renews[]): Renews[] => {
+  const named = renewals.filter(({ lines }) => lines !== undefined);
+  const bySubscription = [...Map.groupBy(named, ({ about }) => about).values()];
+  return bySubscription.flatMap((own) => told.flatMap((fact) => renewalsOf(fact, own)));
+};
+
 const throughOf = (fact: Paid, renewals: Renews[]): Day => {
   const { covers } = fact;
   if (!covers) return null;
@@ -153,7 +160,7 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
       throughOf: (line: PurchaseLine) =>
         line.untilMs === undefined ? through(ownOf(line.subscription)) : isoDate(line.untilMs),
       subscription,
-      lines: lines && withSubscriptions(lines, subscription, renewals),
+      lines: lines && withSubscriptions(lines, subscription, firstRenewals(told, renewals)),
       areChanges: told.some((fact) => fact.areChanges === true),
       takesBackEnd: told.some((fact) => fact.takesBackEnd === true),
     };
