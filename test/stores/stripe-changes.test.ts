@@ -153,6 +153,18 @@ test('a price that is billed by its usage, after the period, is paid as long as 
   ]);
 });
 
+test('beside two intervals, what is billed by its usage is paid as long as the shorter one', () => {
+  const sent = paid('in_1', '2027-01-10', 'subscription_create', [
+    { price: 'price_year', amount: 900, from: '2027-01-10', to: '2028-01-10' },
+    { price: 'price_month', amount: 900, from: '2027-01-10', to: '2027-02-10' },
+    { price: 'price_calls', amount: 1_200, from: '2026-12-10', to: '2027-01-10' },
+  ]);
+  const products = { price_year: 'year', price_month: 'month', price_calls: 'calls' };
+  expect(sold(stripe, [sent], products)).toEqual([
+    'calls ×1 to 2027-02-10, month ×1 to 2027-02-10, year ×1 to 2028-01-10',
+  ]);
+});
+
 const JANUARY = { from: '2027-01-10', to: '2027-02-10' };
 const FEBRUARY = { from: '2027-02-10', to: '2027-03-10' };
 const line = (price: string, of: { from: string; to: string }) => ({ price, amount: 900, ...of });

@@ -86,15 +86,26 @@ const isCredit = (sold: z.output<typeof line>): boolean =>
 const isProration = (sold: z.output<typeof line>): boolean =>
   prorationsOf(sold).some((part) => part?.proration === true);
 
+const endsOf = (lines: z.output<typeof line>[]): number[] =>
+  lines
+    .flatMap(({ period }) => period ?? [])
+    .filter(({ start, end }) => end > (start ?? 0))
+    .map(({ end }) => end);
+
 /**
  * The end of a thing's own period, if it isn't the invoice's. What is sold once beside a subscription has no period, and that of
- * usage, which is billed in arrears, is over when the period that the invoice pays for begins.
+ * usage, which is billed in arrears, is over when the period that the invoice pays for begins: it has the shortest of the others.
  */
-const endOf = (lines: z.output<typeof line>[], { fromMs, untilMs }: Covers): { untilMs?: number } => {
-  const periods = lines.flatMap(({ period }) => period ?? []);
-  const ends = periods.filter(({ start, end }) => end > (start ?? 0)).map(({ end }) => end);
-  const end = Math.max(...ends);
-  return end > (fromMs ?? 0) && end < untilMs ? { untilMs: end } : {};
+const endOf = (
+  lines: z.output<typeof line>[],
+  { fromMs = 0, untilMs }: Covers,
+  all: z.output<typeof line>[],
+) => {
+  const ends = endsOf(lines);
+  const last = Math.max(...ends);
+  const end =
+    last > fromMs || ends.length === 0 ? last : Math.min(...endsOf(all).filter((one) => one > fromMs));
+  return end > fromMs && end < untilMs ? { untilMs: end } : {};
 };
 
 /** What a line replaces: all that only has credits left. The rest of a period without such a credit was added. */
@@ -125,7 +136,7 @@ const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): Purc
         refs: [...own, ...refsOf(sold)],
         quantity: Math.max(1, sold.quantity ?? 1),
         ...insteadOf(sold, credited),
-        ...endOf(lines, covers),
+        ...endOf(lines, covers, things.flat()),
       })),
     )
     .filter(({ refs }) => refs.length > 0);
