@@ -46,12 +46,19 @@ const accountIfAllowed = ({ accountId }: Ctx, nowMs: number) => sql<string>`iif(
       AND created_at > ${nowMs - CHECKOUTS_MS}
   ) < ${MAX_CHECKOUTS}, ${accountId}, NULL)`;
 
-/** Statement that deletes all but the newest of the checkouts that nobody can pay anymore. */
+/** Statement that deletes all but the newest of the checkouts that nobody can pay anymore. One that is being ended stays. */
 const pruneUnpaid = (ctx: Ctx, nowMs: number) => {
   const old = ctx.db
     .select({ id: payments.id })
     .from(payments)
-    .where(and(ofAccount(ctx), lt(payments.id, firstIdAt('pay', nowMs - PAYABLE_MS)), isUnpaid))
+    .where(
+      and(
+        ofAccount(ctx),
+        lt(payments.id, firstIdAt('pay', nowMs - PAYABLE_MS)),
+        isUnpaid,
+        isNull(payments.refundDueAt),
+      ),
+    )
     .orderBy(desc(payments.id))
     .limit(MAX_PRUNED)
     .offset(MAX_UNPAID);

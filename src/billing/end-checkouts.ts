@@ -1,7 +1,8 @@
-import { and, desc, eq, isNotNull } from 'drizzle-orm';
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { isUnpaid, payments } from '../db/schema.ts';
 import { replacePending } from './expire.ts';
+import { giveBack } from './facts/apply.ts';
 import { getProvider } from './provider/providers.ts';
 
 // Ends what an account could still come to pay, because it is to be erased.
@@ -11,26 +12,31 @@ const MAX_CHECKOUTS = 10;
 
 /**
  * Ends the checkouts that have bought nothing so far, the newest first: one that is complete becomes a payment once its bank
- * debit arrives, which may be weeks later. Those that are ended lose their reference. Returns whether none is left.
+ * debit arrives, which may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the
+ * scheduled work goes on. Returns whether none is left.
  */
 export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
   const { env, db, accountId } = ctx;
-  await replacePending(ctx, Date.now());
-  const isEndable = and(eq(payments.accountId, accountId), isUnpaid, isNotNull(payments.checkoutRef));
-  const rows = await db
-    .select()
-    .from(payments)
-    .where(isEndable)
-    .orderBy(desc(payments.id))
-    .limit(MAX_CHECKOUTS + 1);
+  const nowMs = Date.now();
+  const ofAccount = eq(payments.accountId, accountId);
+  const isEndable = and(ofAccount, isUnpaid, isNotNull(payments.checkoutRef));
+  const [, , rows] = await db.batch([
+    replacePending(ctx, nowMs),
+    db
+      .update(payments)
+      .set({ refundDueAt: nowMs })
+      .where(and(isEndable, isNull(payments.refundDueAt))),
+    db
+      .select()
+      .from(payments)
+      .where(isEndable)
+      .orderBy(desc(payments.id))
+      .limit(MAX_CHECKOUTS + 1),
+  ]);
   let failure: unknown = null;
-  for (const { id, provider, checkoutRef } of rows.slice(0, MAX_CHECKOUTS)) {
+  for (const row of rows.slice(0, MAX_CHECKOUTS)) {
     try {
-      await (await getProvider(env, provider, null)).endCheckout(checkoutRef ?? '');
-      await db
-        .update(payments)
-        .set({ checkoutRef: null, expireDueAt: null })
-        .where(and(eq(payments.id, id), isEndable));
+      await giveBack(ctx, await getProvider(env, row.provider, null), row);
     } catch (error) {
       failure ??= error;
     }

@@ -51,12 +51,12 @@ const confirmOwner = async (ctx: UserCtx, proof: Proof, client: Client): Promise
 
 /**
  * Schedules the erasure of the caller's account. One commit does it, from which on its API keys and sessions are refused: if
- * anything fails before, nothing has changed but the subscription, and the caller repeats the call. Returns the time.
+ * anything fails before, nothing has changed but the subscription and checkouts, and the caller repeats the call. Returns the time.
  */
 export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client): Promise<number> => {
   const { db, accountId } = ctx;
   const user = await confirmOwner(ctx, proof, client);
-  // First, so that no payment starts another subscription. What fails is repeated before the account's rows go.
+  // First, so that no payment starts another subscription. What fails is repeated each hour, and before the account's rows go.
   await endCheckouts(ctx).catch((error: unknown) =>
     logError('checkouts_not_ended', error, { account_id: accountId }),
   );

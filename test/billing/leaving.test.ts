@@ -1,13 +1,16 @@
+import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { databaseOf } from '../../src/db/client.ts';
 import { endCharges } from '../../src/erasure/account.ts';
+import worker from '../../src/index.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
-import { addMonths, DAY_MS } from '../../src/shared/rules/dates.ts';
+import { addMonths, DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { finishErasure, runErasureAlarm } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { invoice, items } from '../support/stripe-objects.ts';
 import {
+  ageKey,
   changeSession,
   month,
   newStripeCustomer,
@@ -53,6 +56,13 @@ const deleteAccount = async (ada: StripePayer, environment = stripeEnv()) => {
   const proof = { current_password: ada.password, confirm: ada.email };
   expect((await ada.callApi('DELETE', '/api/account', proof, environment)).status).toBe(202);
 };
+
+const comeBack = async (ada: StripePayer) => {
+  const { status } = await ada.callApi('POST', '/api/login', { email: ada.email, password: ada.password });
+  expect(status).toBe(200);
+};
+
+const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 
 const ctxOf = ({ accountId }: StripePayer) => {
   const env = stripeEnv();
@@ -135,4 +145,54 @@ test('an account that is ended without a request can be paid for no longer', asy
     .run();
   expect(await endCharges(ctxOf(ada))).toBe(true);
   expect((await stripeRequests(`${session}/expire`)).map(({ answered }) => answered)).toEqual([200]);
+});
+
+const GIVEN_BACK = {
+  account: [{ plan: 'free' }],
+  subscriptions: [{ status: 'ended' }],
+  payments: [{ status: 'refunded' }],
+};
+
+test('whoever deletes the account and comes back gets back a bank debit that arrives all the same', async () => {
+  const { ada, first, arrive } = await withCompleteCheckout('open');
+  await deleteAccount(ada);
+  vi.setSystemTime(START_MS + DAY_MS);
+  await comeBack(ada);
+  vi.setSystemTime(START_MS + 4 * DAY_MS);
+  expect((await arrive()).status).toBe(200);
+  expect(await ada.billingRows()).toMatchObject(GIVEN_BACK);
+  expect(await refundsOf(first.id)).toBe(1);
+  expect((await ada.events()).map(({ event }) => event)).toEqual(['payment.refunded']);
+});
+
+test('whoever comes back gets back what Stripe refused to give back when the account was deleted', async () => {
+  const { ada, first, arrive } = await withCompleteCheckout('paid');
+  await refuseRefunds(first.id, true);
+  await deleteAccount(ada);
+  await comeBack(ada);
+  await refuseRefunds(first.id, false);
+  await ageKey(`refund-inpay_${first.id}`);
+  vi.setSystemTime(START_MS + HOUR_MS);
+  await runScheduled();
+  expect(await refundsOf(first.id)).toBe(1);
+  expect((await arrive()).status).toBe(200);
+  expect(await ada.billingRows()).toMatchObject(GIVEN_BACK);
+  expect(await refundsOf(first.id)).toBe(1);
+});
+
+test('a checkout that couldn’t be ended at Stripe begins no plan for whoever comes back, and the next one does', async () => {
+  const { ada, atStripe, first, arrive } = await withCompleteCheckout('open');
+  await deleteAccount(ada, DOWN);
+  await comeBack(ada);
+  vi.setSystemTime(START_MS + DAY_MS);
+  expect((await arrive()).status).toBe(200);
+  expect(await ada.billingRows()).toMatchObject(GIVEN_BACK);
+  expect((await atStripe.put())['status']).toBe('canceled');
+  expect(await refundsOf(first.id)).toBe(1);
+  await ada.subscribe();
+  await runScheduled();
+  expect(await ada.billingRows(START_MS + DAY_MS)).toMatchObject({
+    account: [{ plan: 'pro' }],
+    payments: [{ status: 'paid' }],
+  });
 });

@@ -2,14 +2,21 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { audit } from '../../audit/audit.ts';
 import type { Ctx, DatabaseCtx } from '../../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../../db/errors.ts';
-import { accounts, appliedFacts, type PaymentRow, payments, subscriptions } from '../../db/schema.ts';
+import {
+  accounts,
+  appliedFacts,
+  isUnpaid,
+  type PaymentRow,
+  payments,
+  subscriptions,
+} from '../../db/schema.ts';
 import { eventChange } from '../../gate/feed/write.ts';
 import { commit } from '../../gate/worker/feed.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import { logError, logLine } from '../../shared/text/log.ts';
 import type { CurrentState, Provider, Subject } from '../provider/provider.ts';
-import type { Books, Decision } from '../rules/books.ts';
+import { type Books, type Decision, isSettled } from '../rules/books.ts';
 import { decide } from '../rules/decide.ts';
 import { type Fact, toFactNames } from '../rules/fact.ts';
 import { loadBooks } from './load-books.ts';
@@ -56,11 +63,21 @@ const noteRead = async ({ db }: DatabaseCtx, { subscription: row }: Books, fact:
     .where(eq(subscriptions.id, row.id));
 };
 
+/** Ends a checkout whose payment would buy nothing. If it was paid meanwhile, that is given back, and told of, by itself. */
+const endCheckout = async (ctx: DatabaseCtx, provider: Provider, { id, checkoutRef }: PaymentRow) => {
+  if (checkoutRef !== null) await provider.endCheckout(checkoutRef);
+  await ctx.db
+    .update(payments)
+    .set({ checkoutRef: null, expireDueAt: null, refundDueAt: null })
+    .where(and(eq(payments.id, id), isUnpaid));
+};
+
 /**
  * Gives back a payment that buys nothing, and tells so. It follows the commit: a refund that the provider refuses holds up no
  * plan, and the scheduled work makes it later. A repeat gives nothing more back.
  */
 export const giveBack = async (ctx: DatabaseCtx, provider: Provider, payment: PaymentRow): Promise<void> => {
+  if (!isSettled(payment)) return endCheckout(ctx, provider, payment);
   const { id, accountId, subscriptionId, checkoutRef, amount, currency, periodEnd } = payment;
   if (checkoutRef !== null) await provider.refund(checkoutRef);
   const [row] = await ctx.db

@@ -15,7 +15,7 @@ import { endMarker, overName } from './guards.ts';
 
 /** The columns that a decision depends on, beside those that never change. */
 const DECISIVE = {
-  payment: ['status', 'refundedAmount', 'subscriptionId'],
+  payment: ['status', 'refundedAmount', 'subscriptionId', 'checkoutRef', 'refundDueAt'],
   subscription: ['status', 'plan', 'periodEnd', 'failedAt', 'disputedAt', 'cancelledAt', 'endsAt'],
 } as const;
 

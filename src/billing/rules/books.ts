@@ -47,6 +47,13 @@ const SETTLED = new Set<PaymentRow['status']>(['paid', 'refunded', 'disputed']);
 export const isSettled = (payment: PaymentRow | null): boolean =>
   payment !== null && SETTLED.has(payment.status);
 
+/**
+ * Whether the checkout was ended because its account was deleted, also if somebody has come back since: a payment for it buys
+ * nothing. It is due to be given back before the provider is asked, and has no reference afterwards.
+ */
+export const isEnded = ({ status, checkoutRef, refundDueAt }: PaymentRow): boolean =>
+  refundDueAt !== null || (status !== 'pending' && checkoutRef === null);
+
 export const paymentEvent = (
   name: 'payment.success' | 'payment.refunded' | 'payment.disputed',
   { id, plan, amount, currency }: Pick<PaymentRow, 'id' | 'plan' | 'amount' | 'currency'>,

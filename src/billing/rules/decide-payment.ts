@@ -1,6 +1,6 @@
 import type { PaymentRow, SubscriptionRow } from '../../db/schema.ts';
 import { newId } from '../../shared/text/ids.ts';
-import { type Books, isSettled, kept, type Decision, paymentEvent } from './books.ts';
+import { type Books, isEnded, isSettled, kept, type Decision, paymentEvent } from './books.ts';
 import type { Fact } from './fact.ts';
 import { withFacts } from './standing.ts';
 
@@ -87,7 +87,7 @@ export const decideBought = (books: Books, fact: Bought): Decision | null => {
     checkAt: null,
   };
   const isLate = live !== null && live.providerRef !== fact.subscriptionRef && isOutdated(payment, live);
-  if (isLeaving || isLate) {
+  if (isLeaving || isLate || isEnded(payment)) {
     return {
       accountId,
       cancels: [fact.subscriptionRef],

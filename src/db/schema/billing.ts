@@ -44,7 +44,7 @@ export const payments = sqliteTable(
     /** The end of the period that was paid for. */
     periodEnd: integer('period_end'),
     refundedAmount: integer('refunded_amount').notNull().default(0),
-    /** When to give back the payment, which buys nothing. Null once that is done. */
+    /** When to give back the payment, which buys nothing, or end its checkout if it isn't paid. Null once that is done. */
     refundDueAt: integer('refund_due_at'),
   },
   (table) => [
