@@ -7,13 +7,13 @@ import { getProvider } from './provider/providers.ts';
 
 // Ends what an account could still come to pay, because it is to be erased.
 
-/** The most checkouts that a call ends. Few accounts have more than one. */
-const MAX_CHECKOUTS = 10;
+/** The most payments of which a call ends the checkout, or gives back the money. Few accounts have more than one. */
+const MAX_PAYMENTS = 10;
 
 /**
  * Ends the checkouts that have bought nothing so far, the newest first: one that is complete becomes a payment once its bank
  * debit arrives, which may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the
- * scheduled work goes on. Returns whether none is left.
+ * scheduled work goes on. Also gives back what is due from before. Returns whether nothing is left.
  */
 export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
   const { env, db, accountId } = ctx;
@@ -29,12 +29,12 @@ export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
     db
       .select()
       .from(payments)
-      .where(isEndable)
+      .where(and(ofAccount, isNotNull(payments.refundDueAt)))
       .orderBy(desc(payments.id))
-      .limit(MAX_CHECKOUTS + 1),
+      .limit(MAX_PAYMENTS + 1),
   ]);
   let failure: unknown = null;
-  for (const row of rows.slice(0, MAX_CHECKOUTS)) {
+  for (const row of rows.slice(0, MAX_PAYMENTS)) {
     try {
       await giveBack(ctx, await getProvider(env, row.provider, null), row);
     } catch (error) {
@@ -42,5 +42,5 @@ export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
     }
   }
   if (failure) throw failure;
-  return rows.length <= MAX_CHECKOUTS;
+  return rows.length <= MAX_PAYMENTS;
 };

@@ -11,6 +11,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { invoice, items } from '../support/stripe-objects.ts';
 import {
   ageKey,
+  changeDispute,
   changeSession,
   month,
   newStripeCustomer,
@@ -44,12 +45,13 @@ const withCompleteCheckout = async (status: 'paid' | 'open') => {
   const first = month(START_MS, { status });
   const atStripe = await paidAtStripe(paymentId, await newStripeCustomer(), first);
   await changeSession(await sessionOf(paymentId), { status: 'complete', subscription: atStripe.id });
-  const arrive = async () => {
+  const pay = async () => {
     const paid = invoice({ ...first, status: 'paid' }, atStripe.id);
     await atStripe.put({ latest_invoice: paid });
-    return notify('invoice.paid', paid);
+    return paid;
   };
-  return { ada, atStripe, first, arrive };
+  const arrive = async () => notify('invoice.paid', await pay());
+  return { ada, atStripe, first, pay, arrive };
 };
 
 const deleteAccount = async (ada: StripePayer, environment = stripeEnv()) => {
@@ -145,6 +147,37 @@ test('an account that is ended without a request can be paid for no longer', asy
     .run();
   expect(await endCharges(ctxOf(ada))).toBe(true);
   expect((await stripeRequests(`${session}/expire`)).map(({ answered }) => answered)).toEqual([200]);
+});
+
+test('an account’s rows stay until Stripe has given back the money that arrived while it waited for its end', async () => {
+  const { ada, first, pay, arrive } = await withCompleteCheckout('open');
+  await deleteAccount(ada, DOWN);
+  vi.setSystemTime(START_MS + 6 * DAY_MS);
+  await pay();
+  await refuseRefunds(first.id, true);
+  expect((await arrive()).status).toBe(200);
+  vi.setSystemTime(START_MS + 8 * DAY_MS);
+  await expect(endCharges(ctxOf(ada))).rejects.toThrow('The payment provider did not respond');
+  for (let alarms = 0; alarms < 3; alarms++) await runErasureAlarm(ada.accountId);
+  expect(await isLeft(ada)).toBe(true);
+  await refuseRefunds(first.id, false);
+  await ageKey(`refund-inpay_${first.id}`);
+  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect(await refundsOf(first.id)).toBe(1);
+  await finishErasure(ada.accountId);
+  expect(await isLeft(ada)).toBe(false);
+});
+
+test('money that a lost dispute has given back holds up no erasure', async () => {
+  const { ada, first, pay, arrive } = await withCompleteCheckout('open');
+  await deleteAccount(ada, DOWN);
+  await pay();
+  await refuseRefunds(first.id, true);
+  await arrive();
+  for (const status of ['needs_response', 'lost']) await changeDispute(first.id, status);
+  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect((await ada.billingRows()).payments).toMatchObject([{ status: 'disputed' }]);
+  expect(await refundsOf(first.id)).toBeUndefined();
 });
 
 const GIVEN_BACK = {

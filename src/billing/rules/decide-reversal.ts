@@ -84,13 +84,15 @@ export const decideDisputed = (books: Books, fact: Disputed): Decision | null =>
   const { accountId, id } = payment;
   const isRefunded = kept(payment) === 0;
   const status = fact.state !== 'won' ? 'disputed' : isRefunded ? 'refunded' : 'paid';
+  // A lost dispute has given the money back, and the provider refuses to do so again.
+  const refundDueAt = fact.state === 'lost' ? null : payment.refundDueAt;
   const { events = [], ...effect } = afterDispute(books, payment, fact);
   return {
     accountId,
     cancels: [],
     subscriptions: [],
     ...effect,
-    payments: [{ ...payment, status }],
+    payments: [{ ...payment, status, refundDueAt }],
     customerRef: null,
     events: [
       paymentEvent('payment.disputed', { ...payment, amount: fact.amount }, { status: fact.state }),
