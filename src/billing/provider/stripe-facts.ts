@@ -88,10 +88,31 @@ export const toInvoiceFacts = (
   return isOlder && isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : [];
 };
 
+const boughtFact = (
+  subscription: Stripe.Subscription,
+  firstPaid: Stripe.Invoice,
+  paymentId: string,
+): Fact => {
+  const period = toPeriod(subscription);
+  const { subscriptionRef, invoiceRef, amount, currency } = chargeOf(subscription.id, firstPaid);
+  const isLatest = invoiceRef === latestInvoice(subscription)?.id;
+  return {
+    kind: 'bought',
+    paymentId,
+    subscriptionRef,
+    customerRef: toId(subscription.customer),
+    invoiceRef,
+    charged: { amount, currency },
+    period,
+    untilMs: isLatest ? period.endMs : untilOf(firstPaid, period.startMs),
+  };
+};
+
 /**
  * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
  * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
- * `firstPaid` is the oldest invoice whose money has arrived: until there is one, nothing has been bought.
+ * `firstPaid` is the oldest invoice whose money has arrived: until there is one, nothing has been bought. The terms and the end
+ * are told all the same, because an earlier version has begun plans with invoices that were not paid.
  */
 export const toFacts = (
   subscription: Stripe.Subscription,
@@ -102,23 +123,11 @@ export const toFacts = (
 ): Fact[] => {
   const paymentId = subscription.metadata[PAYMENT_ID_KEY];
   const subscriptionRef = subscription.id;
-  // A bank debit takes days, and can bounce while the subscription goes on.
-  if (!paymentId || !firstPaid || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
+  if (!paymentId || !STARTED_STATUSES.has(subscription.status)) return ofInvoices;
   const period = toPeriod(subscription);
   const invoice = latestInvoice(subscription);
-  const { amount, currency, invoiceRef } = chargeOf(subscriptionRef, firstPaid);
-  const facts: Fact[] = [
-    {
-      kind: 'bought',
-      paymentId,
-      subscriptionRef,
-      customerRef: toId(subscription.customer),
-      invoiceRef,
-      charged: { amount, currency },
-      period,
-      untilMs: invoiceRef === invoice?.id ? period.endMs : untilOf(firstPaid, period.startMs),
-    },
-  ];
+  // A bank debit takes days, and can bounce while the subscription goes on.
+  const facts: Fact[] = firstPaid ? [boughtFact(subscription, firstPaid, paymentId)] : [];
   if (isSettled(invoice)) facts.push(settledFact(subscription, invoice, planOf));
   if (subscription.status === 'canceled') {
     const atMs = toMs(subscription.ended_at ?? subscription.created);

@@ -150,6 +150,43 @@ test('after a bank debit has bounced, the first invoice that is paid begins the 
   ]);
 });
 
+test('a plan that an earlier release began with an invoice that was never paid fails and ends', async () => {
+  const ada = await signUpWithStripe();
+  const first = month(START_MS, { status: 'open' });
+  const paymentId = await ada.begin('pro');
+  const debit = await paidAtStripe(paymentId, await newStripeCustomer(), first);
+  // As that release wrote it while the debit of the second month was under way.
+  const [startMs, endMs] = [RENEWAL_MS, addMonths(RENEWAL_MS, 1)];
+  await accountsD1.batch([
+    accountsD1
+      .prepare("UPDATE payments SET status = 'paid', subscription_id = 'sub_old' WHERE id = ?")
+      .bind(paymentId),
+    accountsD1
+      .prepare(
+        `INSERT INTO subscriptions (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
+         VALUES ('sub_old', ?1, 'stripe', ?2, 'pro', 'active', ?3, ?4, ?3, ?3)`,
+      )
+      .bind(ada.accountId, debit.id, startMs, endMs),
+    accountsD1
+      .prepare("UPDATE accounts SET plan = 'pro', period_start = ?, period_end = ? WHERE id = ?")
+      .bind(startMs, endMs, ada.accountId),
+  ]);
+  vi.setSystemTime(startMs + 5 * DAY_MS);
+  await debit.bill(month(startMs, { billing_reason: 'subscription_cycle', status: 'open' }));
+  expect(await ada.billingRows()).toMatchObject({
+    account: [{ plan: 'pro', plan_until: startMs + 12 * DAY_MS }],
+    subscriptions: [{ status: 'past_due' }],
+  });
+  vi.setSystemTime(startMs + 20 * DAY_MS);
+  await debit.end();
+  expect((await ada.billingRows()).subscriptions).toMatchObject([{ status: 'ended' }]);
+  expect(await billingOf(ada)).toMatchObject({ plan: 'free', subscription: null });
+  expect((await ada.events()).map(({ event }) => event)).toEqual([
+    'payment.failed',
+    'subscription.cancelled',
+  ]);
+});
+
 test('an account makes at most 30 calls an hour that Stripe has to answer', async () => {
   const ada = await signUpWithStripe();
   await ada.subscribe();

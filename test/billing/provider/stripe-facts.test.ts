@@ -32,7 +32,7 @@ test.for(['subscription_cycle', 'subscription_update', 'subscription_threshold',
   (reason) => {
     const open = invoiced(reason, 'open');
     expect(kindsOf('past_due', open, FIRST)).toEqual(['bought', 'terms, failing in_1']);
-    expect(kindsOf('past_due', open, null)).toEqual([]);
+    expect(kindsOf('past_due', open, null)).toEqual(['terms, failing in_1']);
     expect(kindsOf('active', invoiced(reason, 'paid'), FIRST)).toEqual([
       'bought',
       'settled',
@@ -42,7 +42,11 @@ test.for(['subscription_cycle', 'subscription_update', 'subscription_threshold',
 );
 
 test('nothing is bought until the first invoice is paid, whatever the subscription’s status', () => {
-  for (const status of ['active', 'past_due', 'unpaid', 'canceled'])
-    expect(kindsOf(status, invoiced('subscription_create', 'open'), null)).toEqual([]);
+  const open = invoiced('subscription_create', 'open');
+  expect(kindsOf('active', open, null)).toEqual(['terms, failing null']);
+  for (const status of ['past_due', 'unpaid'])
+    expect(kindsOf(status, open, null)).toEqual(['terms, failing in_1']);
+  expect(kindsOf('canceled', open, null)).toEqual(['ended']);
+  expect(kindsOf('incomplete', open, null)).toEqual([]);
   expect(kindsOf('active', FIRST, FIRST)).toEqual(['bought', 'terms, failing null']);
 });
