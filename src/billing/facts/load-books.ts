@@ -1,7 +1,7 @@
 import { and, eq, gte, inArray } from 'drizzle-orm';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import { accounts, isLive, isPending, payments, type PaymentRow, subscriptions } from '../../db/schema.ts';
-import { type Books, isSettled } from '../rules/books.ts';
+import { type Books, isSettled, paidBy } from '../rules/books.ts';
 import type { Fact, ProviderName } from '../rules/fact.ts';
 
 const findSubscription = async ({ db }: DatabaseCtx, provider: ProviderName, ref: string) => {
@@ -17,7 +17,7 @@ const findPayment = async ({ db }: DatabaseCtx, id: string): Promise<PaymentRow 
   return row ?? null;
 };
 
-/** The payment of ours that the fact names: only the first one of a subscription has a name at the provider. */
+/** The payment of ours that the fact names: only the first invoice of a subscription has one at the provider. */
 const paymentIdOf = (fact: Fact) => ('paymentId' in fact ? fact.paymentId : null);
 
 const invoiceRefOf = (fact: Fact): string | null => {
@@ -78,7 +78,7 @@ export const loadBooks = async (
     provider,
     live,
     subscription,
-    payment: fact.kind === 'bought' ? named : (invoiced ?? named),
+    payment: fact.kind === 'bought' ? named : (invoiced ?? paidBy(invoiceRef, named)),
     current: current.filter(isCurrent),
     change: subscription && pending?.subscriptionId === subscription.id ? pending : null,
   };

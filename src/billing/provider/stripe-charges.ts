@@ -1,4 +1,5 @@
 import { Stripe } from 'stripe';
+import { isCheckout } from '../rules/books.ts';
 import type { Fact } from '../rules/fact.ts';
 import { isFirst, latestInvoice, type PlanOf, toChargeFacts, toId } from './stripe-facts.ts';
 
@@ -8,7 +9,7 @@ const NOTHING_LEFT = 'charge_already_refunded';
 
 /** A checkout's first invoice has no name of its own here, if it was paid by an earlier version. */
 const invoiceOf = async (api: Stripe, paymentRef: string): Promise<string | null> => {
-  if (!paymentRef.startsWith('cs_')) return paymentRef;
+  if (!isCheckout(paymentRef)) return paymentRef;
   return toId((await api.checkout.sessions.retrieve(paymentRef)).invoice);
 };
 

@@ -57,9 +57,19 @@ const chargeOf = (subscriptionRef: string, invoice: Stripe.Invoice) => ({
   currency: invoice.currency,
 });
 
-/** Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. */
-const isSettled = (invoice: Stripe.Invoice | null): invoice is Stripe.Invoice =>
-  invoice?.status === 'paid' && !isFirst(invoice);
+/** Only the first invoice names a payment of ours. */
+const namedBy = (subscription: Stripe.Subscription, invoice: Stripe.Invoice): string | null =>
+  isFirst(invoice) ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null;
+
+/**
+ * Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. As long as there is only the
+ * first one, its money is what the subscription was bought with.
+ */
+const isSettled = (
+  subscription: Stripe.Subscription,
+  invoice: Stripe.Invoice | null,
+): invoice is Stripe.Invoice =>
+  invoice?.status === 'paid' && !(isFirst(invoice) && invoice.id === latestInvoice(subscription)?.id);
 
 /** Until when an invoice pays, by its lines. */
 const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
@@ -72,6 +82,7 @@ const settledFact = (subscription: Stripe.Subscription, invoice: Stripe.Invoice,
   return {
     kind: 'settled',
     ...chargeOf(subscription.id, invoice),
+    paymentId: namedBy(subscription, invoice),
     paidAtMs: paidAt === null ? null : toMs(paidAt),
     plan: isLatest ? planOfSubscription(subscription, planOf) : null,
     period: isLatest ? period : { ...period, endMs: untilOf(invoice, toMs(invoice.created)) },
@@ -85,7 +96,7 @@ export const toInvoiceFacts = (
   planOf: PlanOf,
 ): Fact[] => {
   const isOlder = invoice !== null && invoice.id !== latestInvoice(subscription)?.id;
-  return isOlder && isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : [];
+  return isOlder && isSettled(subscription, invoice) ? [settledFact(subscription, invoice, planOf)] : [];
 };
 
 const boughtFact = (
@@ -128,7 +139,7 @@ export const toFacts = (
   const invoice = latestInvoice(subscription);
   // A bank debit takes days, and can bounce while the subscription goes on.
   const facts: Fact[] = firstPaid ? [boughtFact(subscription, firstPaid, paymentId)] : [];
-  if (isSettled(invoice)) facts.push(settledFact(subscription, invoice, planOf));
+  if (isSettled(subscription, invoice)) facts.push(settledFact(subscription, invoice, planOf));
   if (subscription.status === 'canceled') {
     const atMs = toMs(subscription.ended_at ?? subscription.created);
     return [...facts, { kind: 'ended', subscriptionRef, atMs }, ...ofInvoices];
@@ -163,13 +174,13 @@ export const toChargeFacts = (
 ): Fact[] => {
   const about = {
     ...chargeOf(subscription.id, invoice),
-    paymentId: isFirst(invoice) ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null,
+    paymentId: namedBy(subscription, invoice),
     untilMs: untilOf(invoice, toMs(invoice.created)),
   };
   const state = dispute && DISPUTE_STATES[dispute.status];
   return [
     // The invoice may be older than the latest one, and its own notification may be lost.
-    ...(isSettled(invoice) ? [settledFact(subscription, invoice, planOf)] : []),
+    ...(isSettled(subscription, invoice) ? [settledFact(subscription, invoice, planOf)] : []),
     ...(charge.amount_refunded > 0
       ? [{ kind: 'refunded' as const, ...about, amount: charge.amount_refunded }]
       : []),

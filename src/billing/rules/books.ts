@@ -54,6 +54,15 @@ export const isSettled = (payment: PaymentRow | null): boolean =>
 export const isEnded = ({ status, checkoutRef, refundDueAt }: PaymentRow): boolean =>
   refundDueAt !== null || (status !== 'pending' && checkoutRef === null);
 
+/** What a payment refers to until its invoice is known. Earlier versions have kept that for the first invoice. */
+export const isCheckout = (ref: string): boolean => ref.startsWith('cs_');
+
+/** Returns the payment that an invoice names, unless another one has paid it: a debit can bounce, and be paid after the next. */
+export const paidBy = (invoiceRef: string | null, named: PaymentRow | null): PaymentRow | null => {
+  const ref = named?.checkoutRef ?? null;
+  return ref === null || ref === invoiceRef || isCheckout(ref) ? named : null;
+};
+
 export const paymentEvent = (
   name: 'payment.success' | 'payment.refunded' | 'payment.disputed',
   { id, plan, amount, currency }: Pick<PaymentRow, 'id' | 'plan' | 'amount' | 'currency'>,

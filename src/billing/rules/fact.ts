@@ -33,8 +33,14 @@ export type Fact =
       period: Period;
       untilMs: number;
     }
-  /** Any other invoice of a subscription that is paid. */
-  | (Charge & { kind: 'settled'; paidAtMs: number | null; plan: PaidPlan | null; period: Period })
+  /** An invoice that is paid. The first one names the payment that it was for, unless a later one has begun the subscription. */
+  | (Charge & {
+      kind: 'settled';
+      paymentId: string | null;
+      paidAtMs: number | null;
+      plan: PaidPlan | null;
+      period: Period;
+    })
   /** What the subscription is now. `endsAtMs` is set while it is canceled, and `failingRef` is an invoice that is overdue. */
   | {
       kind: 'terms';

@@ -30,6 +30,7 @@ test('a failed payment that is committed after the renewal by the same invoice c
   };
   const renewed: Fact = {
     kind: 'settled',
+    paymentId: null,
     ...about,
     amount: 2_900,
     currency: 'usd',

@@ -5,14 +5,12 @@ import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/d
 import { ORIGIN } from '../../support/client.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { type Invoice, invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
+import { invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
 import {
   callIn,
   changeDispute,
   month,
-  newStripeCustomer,
   notify,
-  paidAtStripe,
   putCharge,
   signUpWithStripe,
   stripeEnv,
@@ -112,79 +110,6 @@ test('a refund that nobody has told of is found when the period is over', async 
   await runScheduled();
   expect(await billingOf(ada)).toMatchObject({ plan: 'free', payments: [{ status: 'refunded' }] });
   expect((await stripeRequests(atStripe.id)).some(({ method }) => method === 'DELETE')).toBe(true);
-});
-
-/** A bank debit whose first payment has bounced, and whose subscription goes on into its second month. */
-const withBouncedDebit = async (status: Invoice['status']) => {
-  const ada = await signUpWithStripe();
-  const first = month(START_MS, { status: 'open' });
-  const debit = await paidAtStripe(await ada.begin('pro'), await newStripeCustomer(), first);
-  await debit.put({ status: 'past_due' });
-  await notify('invoice.payment_failed', invoice(first, debit.id));
-  vi.setSystemTime(RENEWAL_MS + HOUR_MS);
-  const next = month(RENEWAL_MS, { billing_reason: 'subscription_cycle', status, amount: 1_900 });
-  await debit.bill(next);
-  return { ada, debit };
-};
-
-test('a bank debit that has bounced buys nothing, also once its next invoice is overdue, or it has ended', async () => {
-  const { ada, debit } = await withBouncedDebit('open');
-  const nothing = { account: [{ plan: 'free' }], subscriptions: [], payments: [{ amount: 2_900 }] };
-  const rows = await ada.billingRows();
-  expect(rows).toMatchObject(nothing);
-  expect(rows.payments[0]?.status).not.toBe('paid');
-  await debit.end();
-  expect(await ada.billingRows()).toMatchObject(nothing);
-  expect(await ada.events()).toEqual([]);
-});
-
-test('after a bank debit has bounced, the first invoice that is paid begins the plan, once and with its amount', async () => {
-  const { ada } = await withBouncedDebit('paid');
-  expect(await ada.billingRows()).toMatchObject({
-    account: [{ plan: 'pro' }],
-    subscriptions: [{ status: 'active' }],
-    payments: [{ status: 'paid', amount: 1_900 }],
-  });
-  expect((await ada.events()).map(({ event, amount }) => [event, amount])).toEqual([
-    ['payment.success', 1_900],
-  ]);
-});
-
-test('a plan that an earlier release began with an invoice that was never paid fails and ends', async () => {
-  const ada = await signUpWithStripe();
-  const first = month(START_MS, { status: 'open' });
-  const paymentId = await ada.begin('pro');
-  const debit = await paidAtStripe(paymentId, await newStripeCustomer(), first);
-  // As that release wrote it while the debit of the second month was under way.
-  const [startMs, endMs] = [RENEWAL_MS, addMonths(RENEWAL_MS, 1)];
-  await accountsD1.batch([
-    accountsD1
-      .prepare("UPDATE payments SET status = 'paid', subscription_id = 'sub_old' WHERE id = ?")
-      .bind(paymentId),
-    accountsD1
-      .prepare(
-        `INSERT INTO subscriptions (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
-         VALUES ('sub_old', ?1, 'stripe', ?2, 'pro', 'active', ?3, ?4, ?3, ?3)`,
-      )
-      .bind(ada.accountId, debit.id, startMs, endMs),
-    accountsD1
-      .prepare("UPDATE accounts SET plan = 'pro', period_start = ?, period_end = ? WHERE id = ?")
-      .bind(startMs, endMs, ada.accountId),
-  ]);
-  vi.setSystemTime(startMs + 5 * DAY_MS);
-  await debit.bill(month(startMs, { billing_reason: 'subscription_cycle', status: 'open' }));
-  expect(await ada.billingRows()).toMatchObject({
-    account: [{ plan: 'pro', plan_until: startMs + 12 * DAY_MS }],
-    subscriptions: [{ status: 'past_due' }],
-  });
-  vi.setSystemTime(startMs + 20 * DAY_MS);
-  await debit.end();
-  expect((await ada.billingRows()).subscriptions).toMatchObject([{ status: 'ended' }]);
-  expect(await billingOf(ada)).toMatchObject({ plan: 'free', subscription: null });
-  expect((await ada.events()).map(({ event }) => event)).toEqual([
-    'payment.failed',
-    'subscription.cancelled',
-  ]);
 });
 
 test('an account makes at most 30 calls an hour that Stripe has to answer', async () => {

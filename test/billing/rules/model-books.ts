@@ -1,5 +1,5 @@
 import type { BillingEvent, Books } from '../../../src/billing/rules/books.ts';
-import { isSettled } from '../../../src/billing/rules/books.ts';
+import { isSettled, paidBy } from '../../../src/billing/rules/books.ts';
 import { decide } from '../../../src/billing/rules/decide.ts';
 import { type Fact, toFactNames } from '../../../src/billing/rules/fact.ts';
 import { isPaidInFull } from '../../../src/billing/rules/standing.ts';
@@ -29,7 +29,7 @@ export const openBooks = (stripe: ReturnType<typeof openStripe>, nowMs: () => nu
       fact.kind === 'terms' ? fact.failingRef : fact.kind === 'ended' ? null : fact.invoiceRef;
     const invoiced = payments.find(({ checkoutRef }) => invoiceRef !== null && checkoutRef === invoiceRef);
     const paymentId = 'paymentId' in fact ? fact.paymentId : null;
-    const named = payments.find(({ id }) => id === paymentId);
+    const named = payments.find(({ id }) => id === paymentId) ?? null;
     const periods = [subscription, live()];
     return {
       nowMs: nowMs(),
@@ -37,7 +37,7 @@ export const openBooks = (stripe: ReturnType<typeof openStripe>, nowMs: () => nu
       provider: 'stripe',
       live: live(),
       subscription,
-      payment: (fact.kind === 'bought' ? named : (invoiced ?? named)) ?? null,
+      payment: fact.kind === 'bought' ? named : (invoiced ?? paidBy(invoiceRef, named)),
       current: payments.filter((row) =>
         periods.some(
           (period) =>
