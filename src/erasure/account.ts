@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { endSubscription } from '../billing/cancel-subscription.ts';
 import { endCheckouts } from '../billing/end-checkouts.ts';
+import { NotConfigured } from '../billing/provider/providers.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { forgetPlace } from '../db/room.ts';
@@ -8,6 +9,7 @@ import { accounts, users } from '../db/schema.ts';
 import { accountErased } from '../mail/account-templates.ts';
 import { sendMail } from '../mail/send.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
+import { logError } from '../shared/text/log.ts';
 import { deleteInvitationsOf } from '../users/invitations.ts';
 import { refuseLateUser } from '../users/late-user.ts';
 import { deleteRows } from './rows.ts';
@@ -36,8 +38,14 @@ export const findEnd = async ({
 
 /** Ends what was paid since the erasure was requested, or could be. Returns false if it has to be called again. */
 export const endCharges = async (ctx: Ctx): Promise<boolean> => {
-  await endSubscription(ctx);
-  return endCheckouts(ctx);
+  try {
+    await endSubscription(ctx);
+    return await endCheckouts(ctx);
+  } catch (error) {
+    if (error instanceof NotConfigured)
+      logError('provider_not_configured', error, { account_id: ctx.accountId });
+    throw error;
+  }
 };
 
 /** Deletes the user, from which nobody can return. */

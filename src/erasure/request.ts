@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import { endSubscription } from '../billing/cancel-subscription.ts';
 import { endCheckouts } from '../billing/end-checkouts.ts';
+import { NotConfigured } from '../billing/provider/providers.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts, type UserRow } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
@@ -60,7 +61,11 @@ export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client)
   await endCheckouts(ctx).catch((error: unknown) =>
     logError('checkouts_not_ended', error, { account_id: accountId }),
   );
-  await endSubscription(ctx);
+  await endSubscription(ctx).catch((error: unknown) => {
+    if (!(error instanceof NotConfigured)) throw error;
+    // Its owner leaves all the same, and the account's rows wait for the keys.
+    logError('provider_not_configured', error, { account_id: accountId });
+  });
   const eraseAt = Date.now() + UNDO_MS;
   const isRequested = and(eq(accounts.id, accountId), eq(accounts.eraseAt, eraseAt));
   const told = await tellIn(

@@ -56,13 +56,19 @@ export const findProvider = async (
   });
 };
 
+/** What was bought here can't be ended: the operator has removed the provider's keys. */
+export class NotConfigured extends AppError {
+  constructor() {
+    super('unavailable', {
+      message: 'The payment provider of this subscription is not configured on this service.',
+    });
+  }
+}
+
 /** Returns the provider of what was bought here. `origin` is as for `findProvider`. */
 export const getProvider = async (env: Env, name: ProviderName, origin: string | null): Promise<Provider> => {
   const provider = await findProvider(env, name, origin);
-  if (!provider)
-    throw new AppError('unavailable', {
-      message: 'The payment provider of this subscription is not configured on this service.',
-    });
+  if (!provider) throw new NotConfigured();
   return provider;
 };
 
