@@ -84,6 +84,7 @@ export const sandbox = (env: Env): Provider => ({
       customerRef: null,
       invoiceRef: null,
       charged: null,
+      isTooLate: false,
       period: { startMs: at_ms, endMs: addMonths(at_ms, 1) },
       untilMs: addMonths(at_ms, 1),
     };

@@ -71,6 +71,9 @@ const isSettled = (
 ): invoice is Stripe.Invoice =>
   invoice?.status === 'paid' && !(isFirst(invoice) && invoice.id === latestInvoice(subscription)?.id);
 
+/** In seconds. Null if it isn't known. */
+const paidAtOf = (invoice: Stripe.Invoice): number | null => invoice.status_transitions?.paid_at ?? null;
+
 /** Until when an invoice pays, by its lines. */
 const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
   Math.max(...(invoice.lines?.data ?? []).map(({ period }) => toMs(period.end)), 0) || fallbackMs;
@@ -78,7 +81,7 @@ const untilOf = (invoice: Stripe.Invoice, fallbackMs: number): number =>
 const settledFact = (subscription: Stripe.Subscription, invoice: Stripe.Invoice, planOf: PlanOf): Fact => {
   const period = toPeriod(subscription);
   const isLatest = invoice.id === latestInvoice(subscription)?.id;
-  const paidAt = invoice.status_transitions?.paid_at ?? null;
+  const paidAt = paidAtOf(invoice);
   return {
     kind: 'settled',
     ...chargeOf(subscription.id, invoice),
@@ -114,6 +117,7 @@ const boughtFact = (
     customerRef: toId(subscription.customer),
     invoiceRef,
     charged: { amount, currency },
+    isTooLate: isOver(subscription) && (paidAtOf(firstPaid) ?? 0) > (subscription.ended_at ?? Infinity),
     period,
     untilMs: isLatest ? period.endMs : untilOf(firstPaid, period.startMs),
   };

@@ -86,8 +86,8 @@ export const decideBought = (books: Books, fact: Bought): Decision | null => {
     checkedAt: 0,
     checkAt: null,
   };
-  const isLate = live !== null && live.providerRef !== fact.subscriptionRef && isOutdated(payment, live);
-  if (isLeaving || isLate || isEnded(payment)) {
+  const isOld = live !== null && live.providerRef !== fact.subscriptionRef && isOutdated(payment, live);
+  if (isLeaving || isOld || fact.isTooLate || isEnded(payment)) {
     return {
       accountId,
       cancels: [fact.subscriptionRef],

@@ -29,6 +29,8 @@ export type Fact =
       invoiceRef: string | null;
       /** What has arrived. Null if it's what the payment was for. */
       charged: { amount: number; currency: string } | null;
+      /** Whether the money has come after the subscription had ended. */
+      isTooLate: boolean;
       /** The period of the subscription now, and until when this payment was for. */
       period: Period;
       untilMs: number;

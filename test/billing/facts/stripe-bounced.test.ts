@@ -101,6 +101,20 @@ test('a plan that an earlier release began with an invoice that was never paid f
   ]);
 });
 
+test('a first invoice that is paid after its subscription has ended begins no plan and is given back', async () => {
+  const { ada, debit, first } = await withBouncedDebit('open');
+  await debit.end();
+  vi.setSystemTime(RENEWAL_MS + 5 * DAY_MS);
+  const paid = await debit.settle({ ...first, status: 'paid' });
+  for (let times = 0; times < 2; times++) expect((await notify('invoice.paid', paid)).status).toBe(200);
+  expect(await ada.billingRows()).toMatchObject({
+    account: [{ plan: 'free' }],
+    subscriptions: [{ status: 'ended' }],
+    payments: [{ status: 'refunded', amount: 2_900 }],
+  });
+  expect(await eventsOf(ada)).toEqual([['payment.refunded', 2_900]]);
+});
+
 /** A plan that the second invoice has begun. The first one, whose debit had bounced, is paid a few days later. */
 const withLateFirst = async () => {
   const { ada, debit, first } = await withBouncedDebit('paid');
