@@ -13,6 +13,7 @@ const KEYS: Record<SectionName, z.ZodType<(string | number)[]>> = {
   account: ONE_PAGE,
   portal: ONE_PAGE,
   products: ID,
+  product_mails: ID,
   licenses: ID,
   payments: ID,
   api_keys: ID,
