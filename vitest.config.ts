@@ -53,6 +53,9 @@ const MIGRATED = 'test/e2e/support/migrated-state.ts';
  */
 const NODE_WORKERS = { maxWorkers: 2, isolate: false, sequence: { groupOrder: 1 } };
 
+/** When a test of a real service hangs. Hooks start services, and how long that takes depends on what else the machine does. */
+const HANGING = { testTimeout: 120_000, hookTimeout: 660_000 };
+
 /** A project that runs in the Workers runtime, with the service's configuration. */
 const inWorker = (
   name: string,
@@ -141,8 +144,7 @@ export default defineConfig({
           name: 'client',
           include: ['test/client/**/*.test.ts'],
           ...NODE_WORKERS,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...HANGING,
         },
       },
       {
@@ -151,8 +153,7 @@ export default defineConfig({
           include: ['test/e2e/*.test.ts'],
           globalSetup: [IN_MEMORY, MIGRATED],
           ...NODE_WORKERS,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...HANGING,
         },
       },
       {
@@ -163,8 +164,7 @@ export default defineConfig({
           globalSetup: [IN_MEMORY, MIGRATED, 'test/e2e/support/dashboard-server.ts'],
           setupFiles: ['test/e2e/support/setup.ts'],
           ...NODE_WORKERS,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          ...HANGING,
           expect: { poll: { timeout: 40_000 } },
         },
       },
