@@ -12,44 +12,53 @@ const ERASED_NAME = 'erased';
 /** Shorter names, such as initials, are in many words and codes. They are replaced where they are the whole text. */
 const MIN_LENGTH = 3;
 
-/** Letters of scripts that write words without spaces between them, or a name and its particle. */
-const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
-/** Letters of scripts that write short words and the next word as one. */
+/** Letters of scripts that write words without spaces between them. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
+/** Those of scripts that write a word and its particle as one. */
+const SUFFIXED = /\p{sc=Hang}/u;
+/** Those of scripts that write short words and the next word as one. */
 const PREFIXED = /[\p{sc=Arab}\p{sc=Hebr}]/u;
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** A pattern of the letters that would make a longer word, or a longer address, of a text that they stand next to. */
-const letterBeside = (text: string) => {
-  const foreign = PREFIXED.test(text) ? UNSPACED.source : `${UNSPACED.source}|${PREFIXED.source}`;
-  return String.raw`(?!${foreign})[\p{L}\p{M}\p{N}]`;
+const letterUnless = (scripts: RegExp[]) =>
+  String.raw`(?!${scripts.map(({ source }) => source).join('|')})[\p{L}\p{M}\p{N}]`;
+
+/** Patterns of the letters that, before or after a text, would make a longer word or a longer address of it. */
+const lettersBeside = (text: string) => {
+  const foreign = [SUFFIXED, PREFIXED].filter((script) => !script.test(text));
+  return {
+    before: letterUnless([UNSPACED, ...foreign]),
+    after: letterUnless([UNSPACED, SUFFIXED, ...foreign]),
+  };
 };
+
+/** Words without anything else are left out of a pattern: beside what may separate words, they would take forever to fail. */
+const DIVIDER = /^[._-]+$/u;
 
 /** A pattern that finds a name as whole words, whatever separates them. */
 const patternOf = (name: string): string => {
-  const words = name
-    .split(/\s+/u)
-    .map((word) => RegExp.escape(word))
-    .join(String.raw`[\s._-]+`);
-  const letters = Array.from(name);
+  const words = name.split(/\s+/u).filter((word) => !DIVIDER.test(word));
+  const letters = Array.from(words.join(' '));
   const isWord = (letter = '') => LETTER.test(letter) && !UNSPACED.test(letter);
-  if (letters.length < MIN_LENGTH && !UNSPACED.test(name)) return String.raw`^\s*${words}\s*$`;
-  const beside = letterBeside(name);
-  const start = isWord(letters[0]) ? `(?<!${beside})` : '';
-  const end = isWord(letters.at(-1)) ? `(?!${beside})` : '';
-  return start + words + end;
+  if (words.length === 0 || (letters.length < MIN_LENGTH && !UNSPACED.test(name)))
+    return String.raw`^\s*${RegExp.escape(name)}\s*$`;
+  const { before, after } = lettersBeside(name);
+  const start = isWord(letters[0]) ? `(?<!${before})` : '';
+  const end = isWord(letters.at(-1)) ? `(?!${after})` : '';
+  return start + words.map((word) => RegExp.escape(word)).join(String.raw`[\s._-]+`) + end;
 };
 
-/** Such as in French, before an apostrophe and the next word. */
-const ELIDED = String.raw`(?<![\p{L}\p{M}\p{N}])(?:[cdjlmnst]|qu)`;
+/** What French shortens before an apostrophe and the next word, within a sentence. */
+const ELIDED = String.raw`(?<=\p{L}\s)(?:[cdjlmnst]|qu)`;
 
 /**
  * A pattern that finds an address, unless it is part of a longer one. An apostrophe belongs to an address only after a letter, and
- * not as in "l'adresse": others are quotation marks. A hyphen belongs to one only in a domain, which has a dot later.
+ * not as in "dans l'adresse": others are quotation marks. A hyphen belongs to one only in a domain, which has a dot later.
  */
 const addressPattern = (email: string) => {
-  const beside = letterBeside(email);
-  const start = String.raw`(?<!${beside}|[_.+-])(?<!(?<!${ELIDED})(?<=[\p{L}\p{M}\p{N}])')`;
-  const end = String.raw`(?!${beside}|_|-[\p{L}\p{N}-]*\.[\p{L}\p{N}]|\.[\p{L}\p{N}_])`;
+  const { before, after } = lettersBeside(email);
+  const start = String.raw`(?<!${before}|[_.+-])(?<!(?<!${ELIDED})(?<=[\p{L}\p{M}\p{N}])')`;
+  const end = String.raw`(?!${after}|_|-[\p{L}\p{N}-]*\.[\p{L}\p{N}]|\.[\p{L}\p{N}_])`;
   return new RegExp(start + RegExp.escape(email) + end, 'giu');
 };
 
