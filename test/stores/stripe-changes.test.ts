@@ -1,54 +1,11 @@
 import { expect, test } from 'vitest';
 import { stripe } from '../../src/stores/provider/stripe.ts';
-import { event, invoice } from './bodies/stripe.ts';
 import { sold } from './decided.ts';
+import { paid } from './stripe-lines.ts';
 
 // A subscription of Stripe's that is changed to a plan that costs nothing, or from one, or to another interval.
 
-const seconds = (day: string) => Date.parse(`${day}T12:00:00Z`) / 1_000;
 const PLANS = { price_pro: 'pro', price_team: 'team' };
-
-interface Line {
-  price: string;
-  amount: number;
-  from: string;
-  to: string;
-  product?: string;
-  /** What was left of it is given back. */
-  isCredit?: boolean;
-  /** What is left of the period is billed, and not a period of its own. */
-  isProration?: boolean;
-}
-
-const paid = (id: string, day: string, reason: string, lines: Line[]) => {
-  const sent = invoice({ id, createdAt: `${day}T12:00:00Z`, endsAt: `${day}T12:00:00Z`, reason });
-  const [whole] = sent.lines.data;
-  const data = lines.map(
-    (
-      { price, product = price.replace('price', 'prod'), amount, from, to, isCredit = false, isProration },
-      i,
-    ) => ({
-      ...whole!,
-      id: `il_${id}_${i}`,
-      amount,
-      period: { start: seconds(from), end: seconds(to) },
-      pricing: { type: 'price_details', price_details: { price, product } },
-      parent: {
-        subscription_item_details: {
-          proration: isCredit || isProration === true,
-          proration_details: {
-            credited_items: isCredit ? { invoice: 'in_1', invoice_line_items: ['il_1'] } : null,
-          },
-        },
-      },
-    }),
-  );
-  const amount_paid = Math.max(
-    0,
-    data.reduce((sum, { amount }) => sum + amount, 0),
-  );
-  return { body: event('invoice.paid', { ...sent, amount_paid, lines: { ...sent.lines, data } }) };
-};
 
 const pro = (id: string, from: string, to: string) =>
   paid(id, from, 'subscription_cycle', [{ price: 'price_pro', amount: 900, from, to }]);
@@ -162,57 +119,5 @@ test('beside two intervals, what is billed by its usage is paid as long as the s
   const products = { price_year: 'year', price_month: 'month', price_calls: 'calls' };
   expect(sold(stripe, [sent], products)).toEqual([
     'calls ×1 to 2027-02-10, month ×1 to 2027-02-10, year ×1 to 2028-01-10',
-  ]);
-});
-
-const JANUARY = { from: '2027-01-10', to: '2027-02-10' };
-const FEBRUARY = { from: '2027-02-10', to: '2027-03-10' };
-const line = (price: string, of: { from: string; to: string }) => ({ price, amount: 900, ...of });
-const left = (price: string, from = '2027-01-20') => ({
-  ...line(price, { from, to: '2027-02-10' }),
-  isProration: true,
-});
-const credit = (price: string) => ({ ...left(price), amount: -600, isCredit: true });
-const startOf = (...lines: Line[]) => paid('in_1', '2027-01-10', 'subscription_create', lines);
-const changeOf = (...lines: Line[]) => paid('in_2', '2027-01-20', 'subscription_update', lines);
-const cycleOf = (...lines: Line[]) => paid('in_3', '2027-02-10', 'subscription_cycle', lines);
-
-test.for([
-  ['price_b_solo', 'price_b_team', 'price_a_addon'],
-  ['price_a_solo', 'price_a_team', 'price_b_addon'],
-] as const)(
-  'a change of one price of a subscription changes its own license, whatever the prices are called: %s',
-  ([solo, team, addon]) => {
-    const products = { [solo]: 'solo', [team]: 'team', [addon]: 'addon' };
-    const licenses = (...sent: { body: object }[]) => sold(stripe, sent, products).join('').split(', ');
-    const first = startOf(line(solo, JANUARY), line(addon, JANUARY));
-    const change = changeOf(credit(solo), left(team));
-    const before = licenses(first);
-    const places = before.map((license) => (license.startsWith('solo') ? 'team' : 'addon'));
-    expect(before.toSorted()).toEqual(['addon ×1 to 2027-02-10', 'solo ×1 to 2027-02-10']);
-    expect(licenses(first, change)).toEqual(places.map((product) => `${product} ×1 to 2027-02-10`));
-    const renewal = cycleOf(line(team, FEBRUARY), line(addon, FEBRUARY));
-    expect(licenses(first, change, renewal)).toEqual(places.map((product) => `${product} ×1 to 2027-03-10`));
-  },
-);
-
-test('a price that is changed when its month is over takes no license that is paid for a year', () => {
-  const products = { price_a: 'plan', price_b: 'small', price_c: 'big' };
-  const first = startOf(line('price_a', { from: '2027-01-10', to: '2028-01-10' }), line('price_b', JANUARY));
-  expect(sold(stripe, [first, cycleOf(line('price_c', FEBRUARY))], products)).toEqual([
-    'plan ×1 to 2028-01-10, big ×1 to 2027-03-10',
-  ]);
-});
-
-test('a price that is added within a period is a license of its own, also beside a changed one', () => {
-  const products = { price_a: 'a', price_b: 'b', price_c: 'c', price_d: 'd' };
-  const first = startOf(line('price_b', JANUARY));
-  expect(sold(stripe, [first, changeOf(left('price_a'))], products)).toEqual([
-    'b ×1 to 2027-02-10, a ×1 to 2027-02-10',
-  ]);
-  const both = startOf(line('price_a', JANUARY), line('price_b', JANUARY));
-  const change = changeOf(credit('price_b'), left('price_c'), left('price_d'));
-  expect(sold(stripe, [both, change], products)).toEqual([
-    'a ×1 to 2027-02-10, c ×1 to 2027-02-10, d ×1 to 2027-02-10',
   ]);
 });

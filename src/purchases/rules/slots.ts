@@ -68,11 +68,12 @@ const place = (places: Place[], lines: PurchaseLine[], fromMs: number | null): M
   const placed = new Map<number, PurchaseLine>();
   const byEnd = [...places.entries()].toSorted(([, a], [, b]) => a.through.localeCompare(b.through));
   let left = tidy(lines);
-  // Where it is known what a line replaces, it replaces nothing else that is still paid.
+  // Where it is known what a line replaces, it replaces nothing else that is still paid, and nothing at all if it was added.
   const known = new Set(places.flatMap(({ refs }) => refs));
   const settled = new Set(left.filter((line) => isSettled(line, known)));
   const day = isoDate(fromMs ?? 0);
-  const isLeft: Sign = (line, { through }) => !settled.has(line) || through <= day;
+  const isLeft: Sign = (line, { through }) =>
+    !settled.has(line) || (line.instead?.length !== 0 && through <= day);
   const ifLeft = (isHint: Sign): Sign => {
     return (line, one) => isLeft(line, one) && isHint(line, one);
   };

@@ -22,10 +22,11 @@ const proration = {
   proration: z.boolean().nullish(),
   proration_details: z.object({ credited_items: z.unknown() }).nullish(),
 };
-const item = z.object(proration).nullish();
+const item = z.object({ subscription_item: reference, ...proration }).nullish();
 
 const line = z.object({
   amount: z.number().nullish(),
+  subscription_item: reference,
   ...proration,
   parent: z.object({ subscription_item_details: item, invoice_item_details: item }).nullish(),
   quantity: z.number().nullish(),
@@ -86,6 +87,10 @@ const isCredit = (sold: z.output<typeof line>): boolean =>
 const isProration = (sold: z.output<typeof line>): boolean =>
   prorationsOf(sold).some((part) => part?.proration === true);
 
+/** The item of the subscription that a line is for. A price that is changed keeps its item. */
+const itemOf = (sold: z.output<typeof line>): string | undefined =>
+  prorationsOf(sold).find((part) => part?.subscription_item)?.subscription_item;
+
 const endsOf = (lines: z.output<typeof line>[]): number[] =>
   lines
     .flatMap(({ period }) => period ?? [])
@@ -108,9 +113,27 @@ const endOf = (
   return end > fromMs && end < untilMs ? { untilMs: end } : {};
 };
 
-/** What a line replaces: all that only has credits left. The rest of a period without such a credit was added. */
-const insteadOf = (sold: z.output<typeof line>, credited: string[]): { instead?: string[] } =>
-  credited.length > 0 || isProration(sold) ? { instead: credited } : {};
+/** A thing that has only credits left: it was changed to another one, or removed. */
+interface Credited {
+  ref: string;
+  item: string | undefined;
+}
+
+/**
+ * What a line replaces: the thing of its own item that only has credits left, or else those that no line has replaced. The rest of
+ * a period without any such credit was added.
+ */
+const insteadOf = (
+  sold: z.output<typeof line>,
+  credited: Credited[],
+  bought: ReadonlySet<string | undefined>,
+): { instead?: string[] } => {
+  const own = itemOf(sold);
+  const ofItem = credited.filter(({ item: of }) => of !== undefined && of === own);
+  const left = ofItem.length > 0 ? ofItem : credited.filter(({ item: of }) => !of || !bought.has(of));
+  const isKnown = ofItem.length > 0 || isProration(sold) || (own === undefined && left.length > 0);
+  return isKnown ? { instead: left.map(({ ref }) => ref).toSorted() } : {};
+};
 
 /**
  * What was bought: of each thing, the lines that begin last. Those before them are for the days before a change, and if only a
@@ -122,20 +145,23 @@ const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): Purc
   const byThing = [...Map.groupBy(named, (sold) => JSON.stringify(refsOf(sold))).values()].map((lines) => {
     const last = Math.max(...lines.map(startOf));
     const bought = lines.filter((sold) => startOf(sold) === last && !isCredit(sold));
-    return { bought, ids: lines.slice(0, 1).flatMap(refsOf) };
+    return { bought, lines };
   });
   const things = byThing.map(({ bought }) => bought).filter(({ length }) => length > 0);
   const credited = byThing
     .filter(({ bought }) => bought.length === 0)
-    .flatMap(({ ids }) => ids.slice(0, 1))
-    .toSorted();
+    .flatMap(({ lines: [credit] }): Credited[] => {
+      const [ref] = credit ? refsOf(credit) : [];
+      return credit && ref !== undefined ? [{ ref, item: itemOf(credit) }] : [];
+    });
+  const boughtItems = new Set(things.flat().map(itemOf));
   const own = things.length === 1 && offer !== undefined ? [offer] : [];
   return things
     .flatMap((lines) =>
       lines.map((sold) => ({
         refs: [...own, ...refsOf(sold)],
         quantity: Math.max(1, sold.quantity ?? 1),
-        ...insteadOf(sold, credited),
+        ...insteadOf(sold, credited, boughtItems),
         ...endOf(lines, covers, things.flat()),
       })),
     )
