@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, stopFollowing } from '../support/browser.ts';
 import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -65,6 +65,7 @@ test('a reload brings back what was typed, but for the key, which is stored nowh
 });
 
 test('after the session has ended, signing in brings it back, and sending it ends the draft', async () => {
+  await stopFollowing(page);
   const cookies = await context.cookies();
   await context.clearCookies();
   await dialog().getByRole('button', { name: 'Create license' }).click();

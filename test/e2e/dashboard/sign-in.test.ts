@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { stopFollowing } from '../support/browser.ts';
 import { createAccount, PASSWORD, uniqueEmail } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 
@@ -98,6 +99,7 @@ describe('returning to the requested page', () => {
   test('a session that ends while the page is open leads to signing in and back', async () => {
     const customer = await createAccount(service, 'bob');
     const { context, page } = await visitAs(customer);
+    await stopFollowing(page);
     await page.goto('/licenses?status=expired');
     await page.getByRole('heading', { name: 'Licenses' }).waitFor();
     await customer.post('/api/logout');
