@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stripe } from '../../src/stores/provider/stripe.ts';
 import { sold } from './decided.ts';
-import { paid } from './stripe-lines.ts';
+import { type Line, paid } from './stripe-lines.ts';
 
 // A subscription of Stripe's that is changed to a plan that costs nothing, or from one, or to another interval.
 
