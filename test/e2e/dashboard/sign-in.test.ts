@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { stopFollowing } from '../support/browser.ts';
+import { openPage, stopFollowing } from '../support/browser.ts';
 import { createAccount, PASSWORD, uniqueEmail } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 
@@ -100,8 +100,8 @@ describe('returning to the requested page', () => {
     const customer = await createAccount(service, 'bob');
     const { context, page } = await visitAs(customer);
     await stopFollowing(page);
-    await page.goto('/licenses?status=expired');
-    await page.getByRole('heading', { name: 'Licenses' }).waitFor();
+    // Until then, the page asks for its data, and would find the end of the session by itself.
+    await openPage(page, '/licenses?status=expired');
     await customer.post('/api/logout');
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('Your session has ended.').waitFor();
