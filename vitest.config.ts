@@ -53,7 +53,7 @@ const MIGRATED = 'test/e2e/support/migrated-state.ts';
  */
 const NODE_WORKERS = { maxWorkers: 2, isolate: false, sequence: { groupOrder: 1 } };
 
-/** When a test of a real service hangs. Hooks start services, and how long that takes depends on what else the machine does. */
+/** After this time, a test or hook counts as hanging. Hooks start services, which takes long on a machine that is busy. */
 const HANGING = { testTimeout: 120_000, hookTimeout: 660_000 };
 
 /** A project that runs in the Workers runtime, with the service's configuration. */

@@ -35,7 +35,7 @@ const giveUp = async ({ db }: DatabaseCtx, { id }: PaymentRow): Promise<boolean>
 const hasEnded = () =>
   new AppError('invalid_transition', { message: 'The subscription has ended in the meantime.' });
 
-/** Asks the provider for the change. If it fails, the change may have been made all the same, which its state says. */
+/** Asks the provider for the change. Even if the call fails, the change may have been made, which the subscription's state says. */
 const requestChange = async (
   ctx: DatabaseCtx,
   provider: Provider,

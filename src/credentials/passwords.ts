@@ -85,7 +85,7 @@ export const sendReset = async (ctx: PublicCtx, email: string, { ip, origin }: C
   }
 };
 
-/** Ends the keys, the webhooks, and the settings of whoever had the account. */
+/** Ends the API keys and webhooks of whoever had the account before, and undoes their settings. */
 type EndSquatted = (ctx: Ctx) => Promise<void>;
 
 /**

@@ -63,7 +63,7 @@ export const requestErasure = async (ctx: UserCtx, proof: Proof, client: Client)
   );
   await endSubscription(ctx).catch((error: unknown) => {
     if (!(error instanceof NotConfigured)) throw error;
-    // Its owner leaves all the same, and the account's rows wait for the keys.
+    // The owner can leave without the keys. The account's rows stay until the keys are set.
     logError('provider_not_configured', error, { account_id: accountId });
   });
   const eraseAt = Date.now() + UNDO_MS;

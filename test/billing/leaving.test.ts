@@ -24,7 +24,7 @@ import {
   stripeRequests,
 } from '../support/stripe.ts';
 
-// Whoever deletes an account is charged nothing from then on, and gets back what arrives all the same.
+// Whoever deletes an account is charged nothing from then on, and gets back what still arrives.
 
 const START_MS = Date.UTC(2027, 0, 10, 12);
 const DOWN = stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' });
@@ -186,7 +186,7 @@ const GIVEN_BACK = {
   payments: [{ status: 'refunded' }],
 };
 
-test('whoever deletes the account and comes back gets back a bank debit that arrives all the same', async () => {
+test('whoever deletes the account and comes back gets back a bank debit that still arrives', async () => {
   const { ada, first, arrive } = await withCompleteCheckout('open');
   await deleteAccount(ada);
   vi.setSystemTime(START_MS + DAY_MS);

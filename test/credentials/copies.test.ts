@@ -31,7 +31,7 @@ const tokenFor = async ({ accountId }: Account, purpose: Purpose, email: string)
   return token;
 };
 
-/** The account's database fails between the two commits of the work, which succeeds all the same. */
+/** The account's database fails between the two commits of the work, which still succeeds. */
 const halfway = async (work: () => ReturnType<typeof asVisitor>) => {
   const answer = await withoutTables(['feed'], work);
   expect(outcomeOf(answer)).toBe('200 ok');

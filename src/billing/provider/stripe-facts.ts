@@ -62,8 +62,8 @@ const namedBy = (subscription: Stripe.Subscription, invoice: Stripe.Invoice): st
   isFirst(invoice) ? (subscription.metadata[PAYMENT_ID_KEY] ?? null) : null;
 
 /**
- * Whatever the invoice was for: a change of price or of the billing date can fail and be paid, too. As long as there is only the
- * first one, its money is what the subscription was bought with.
+ * Whether an invoice is a payment of its own, whatever it was for: an invoice for a change of price can fail and be paid, too. A
+ * first invoice that is also the latest one isn't: its money bought the subscription.
  */
 const isSettled = (
   subscription: Stripe.Subscription,
@@ -127,7 +127,7 @@ const boughtFact = (
  * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
  * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
  * `firstPaid` is the oldest invoice whose money has arrived: until there is one, nothing has been bought. The terms and the end
- * are told all the same, because an earlier version has begun plans with invoices that were not paid.
+ * don't depend on it: an earlier version began plans with invoices that were never paid, and those plans must fail and end, too.
  */
 export const toFacts = (
   subscription: Stripe.Subscription,

@@ -48,16 +48,16 @@ export const isSettled = (payment: PaymentRow | null): boolean =>
   payment !== null && SETTLED.has(payment.status);
 
 /**
- * Whether the checkout was ended because its account was deleted, also if somebody has come back since: a payment for it buys
- * nothing. It is due to be given back before the provider is asked, and has no reference afterwards.
+ * Whether the checkout was ended because its account was deleted. A payment for it buys nothing, even if the owner has come back.
+ * The checkout is marked as due for a refund before the provider is asked to end it, and has no reference afterwards.
  */
 export const isEnded = ({ status, checkoutRef, refundDueAt }: PaymentRow): boolean =>
   refundDueAt !== null || (status !== 'pending' && checkoutRef === null);
 
-/** What a payment refers to until its invoice is known. Earlier versions have kept that for the first invoice. */
+/** A payment refers to its checkout until its invoice is known. Earlier versions kept that reference after the first invoice. */
 export const isCheckout = (ref: string): boolean => ref.startsWith('cs_');
 
-/** Returns the payment that an invoice names, unless another one has paid it: a debit can bounce, and be paid after the next. */
+/** Returns the payment that an invoice names, unless another invoice has paid for it: a debit can bounce, and be paid after the next. */
 export const paidBy = (invoiceRef: string | null, named: PaymentRow | null): PaymentRow | null => {
   const ref = named?.checkoutRef ?? null;
   return ref === null || ref === invoiceRef || isCheckout(ref) ? named : null;

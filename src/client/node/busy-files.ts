@@ -25,7 +25,7 @@ export const retry = async <T>(run: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** The same at the start, which has to know at once. */
+/** The same without a promise, for `createLicense`, which returns at once. */
 export const retrySync = <T>(run: () => T): T => {
   for (let count = 1; ; count += 1) {
     try {

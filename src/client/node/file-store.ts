@@ -14,7 +14,7 @@ const pathIn = (dir: string) => join(dir, FILE);
 /** Whether something has been stored in the directory, as far as can be seen. */
 export const isStoredIn = (dir: string): boolean => existsSync(pathIn(dir));
 
-/** What is stored in the directory. Null is nothing, or what can't be read. */
+/** Returns what is stored in the directory, or null if nothing is, or if it can't be read. */
 export const readStored = (dir: string): string | null => {
   try {
     return retrySync(() => readFileSync(pathIn(dir), 'utf8'));

@@ -18,8 +18,8 @@ const fpOf = (token: unknown): string | null => {
 };
 
 /**
- * The token or offline file of a record says whose it is, and without one, the seal of who wrote it. Nobody's is one without
- * either. It only decides which id is used: the core checks signatures.
+ * The token or offline file of a record says whose record it is. Without one, the seal does. A record without any of them is
+ * nobody's. This only decides which id is used: the core checks the signatures, and makes the same seal.
  */
 export const ownerOf = (stored: string | null, { fingerprint, account }: Identity) => {
   const { seal, ...record } = parseObject(stored) ?? {};
@@ -31,7 +31,7 @@ export const ownerOf = (stored: string | null, { fingerprint, account }: Identit
   return said === own.digest('base64url') ? 'this' : 'other';
 };
 
-/** Whether a record is a mere key, which neither holds a license nor was left by the user. */
+/** Whether a record has only a license key: it holds no license, and the user hasn't given back the seat. */
 const isMereKey = (stored: string) => {
   const { licenseKey, token, file, isReleased } = (parseObject(stored) ?? {}) as Partial<LicenseRecord>;
   return Boolean(licenseKey) && !token && !file && !isReleased;

@@ -14,9 +14,9 @@ const MIN_LENGTH = 3;
 
 /** Letters of scripts that write words without spaces between them. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]/u;
-/** Those of scripts that write a word and its particle as one. */
+/** Letters of scripts that write a word and its particle as one. */
 const SUFFIXED = /\p{sc=Hang}/u;
-/** Those of scripts that write short words and the next word as one. */
+/** Letters of scripts that write a short word and the next word as one. */
 const PREFIXED = /[\p{sc=Arab}\p{sc=Hebr}]/u;
 const LETTER = /[\p{L}\p{N}]/u;
 
@@ -32,7 +32,7 @@ const lettersBeside = (text: string) => {
   };
 };
 
-/** Words without anything else are left out of a pattern: beside what may separate words, they would take forever to fail. */
+/** A word of separators only. A pattern leaves it out: next to the pattern for separators, it would take forever to fail. */
 const DIVIDER = /^[._-]+$/u;
 
 /** A pattern that finds a name as whole words, whatever separates them. */
@@ -48,7 +48,7 @@ const patternOf = (name: string): string => {
   return start + words.map((word) => RegExp.escape(word)).join(String.raw`[\s._-]+`) + end;
 };
 
-/** What French shortens before an apostrophe and the next word, within a sentence. */
+/** A short French word before an apostrophe and the next word, within a sentence. */
 const ELIDED = String.raw`(?<=\p{L}\s)(?:[cdjlmnst]|qu)`;
 
 /**

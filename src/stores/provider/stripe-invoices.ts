@@ -116,23 +116,24 @@ const endOf = (
 /** A thing that has only credits left: it was changed to another one, or removed. */
 interface Credited {
   ref: string;
-  item: string | undefined;
+  itemId: string | undefined;
 }
 
 /**
- * What a line replaces: the thing of its own item that only has credits left, or else those that no line has replaced. The rest of
- * a period without any such credit was added.
+ * What a line replaces: the credited thing of its own item, or else the credited things of items that the invoice bills nothing for.
+ * A line for the rest of a period that replaces nothing was added.
  */
 const insteadOf = (
   sold: z.output<typeof line>,
   credited: Credited[],
-  bought: ReadonlySet<string | undefined>,
+  billedItems: ReadonlySet<string | undefined>,
 ): { instead?: string[] } => {
   const own = itemOf(sold);
-  const ofItem = credited.filter(({ item: of }) => of !== undefined && of === own);
-  const left = ofItem.length > 0 ? ofItem : credited.filter(({ item: of }) => !of || !bought.has(of));
-  const isKnown = ofItem.length > 0 || isProration(sold) || (own === undefined && left.length > 0);
-  return isKnown ? { instead: left.map(({ ref }) => ref).toSorted() } : {};
+  const ofOwnItem = credited.filter(({ itemId }) => itemId !== undefined && itemId === own);
+  const unbilled = credited.filter(({ itemId }) => itemId === undefined || !billedItems.has(itemId));
+  const replaced = ofOwnItem.length > 0 ? ofOwnItem : unbilled;
+  const isKnown = ofOwnItem.length > 0 || isProration(sold) || (own === undefined && unbilled.length > 0);
+  return isKnown ? { instead: replaced.map(({ ref }) => ref).toSorted() } : {};
 };
 
 /**
@@ -152,16 +153,16 @@ const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): Purc
     .filter(({ bought }) => bought.length === 0)
     .flatMap(({ lines: [credit] }): Credited[] => {
       const [ref] = credit ? refsOf(credit) : [];
-      return credit && ref !== undefined ? [{ ref, item: itemOf(credit) }] : [];
+      return credit && ref !== undefined ? [{ ref, itemId: itemOf(credit) }] : [];
     });
-  const boughtItems = new Set(things.flat().map(itemOf));
+  const billedItems = new Set(things.flat().map(itemOf));
   const own = things.length === 1 && offer !== undefined ? [offer] : [];
   return things
     .flatMap((lines) =>
       lines.map((sold) => ({
         refs: [...own, ...refsOf(sold)],
         quantity: Math.max(1, sold.quantity ?? 1),
-        ...insteadOf(sold, credited, boughtItems),
+        ...insteadOf(sold, credited, billedItems),
         ...endOf(lines, covers, things.flat()),
       })),
     )

@@ -117,7 +117,7 @@ export const finishTransitions = (page: Page): Promise<void> =>
 const IS_LOADED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
 const POLL_INTERVAL_MS = 30;
 
-/** Lets a page follow no events, so that what a test does is what finds that the session has ended. */
+/** Stops a page from asking for events, which would find before the test's own click that the session has ended. */
 export const stopFollowing = (page: Page) => page.route('**/api/events?**', (route) => route.abort());
 
 /** Opens a path and waits until the page has loaded its data. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { removeCheckouts } from './checkout.ts';
 
-/** For a service that hangs. A first start also builds, which takes as long as what else the machine does leaves it to. */
+/** After this time, a start counts as hanging. A first start also builds, which takes long on a machine that is busy. */
 const START_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
 

@@ -4,8 +4,8 @@ import type { Fields } from '../import-lines.ts';
 // creates no second license.
 
 /**
- * The number of a failed row is which of equal rows it was, and a hash of what it then was. A row that is still the same goes
- * on with the first. One that was corrected keeps the whole: it is another license than each row with the same values.
+ * A failed row is kept with a number of two parts: its number among equal rows, and a hash of its values. If the values are still
+ * the same, the row is imported with the first part. If it was corrected, with the whole, which no other row with these values has.
  */
 const ROOM = 1_000_000;
 
