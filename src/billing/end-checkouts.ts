@@ -1,8 +1,11 @@
-import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { isUnpaid, payments } from '../db/schema.ts';
+import { accounts, isUnpaid, type PaymentRow, payments } from '../db/schema.ts';
+import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { logError } from '../shared/text/log.ts';
 import { replacePending } from './expire.ts';
 import { giveBack } from './facts/apply.ts';
+import { RefundRefused } from './provider/provider-failed.ts';
 import { getProvider } from './provider/providers.ts';
 
 // Ends what an account could still come to pay, because it is to be erased.
@@ -10,17 +13,56 @@ import { getProvider } from './provider/providers.ts';
 /** The most payments of which a call ends the checkout, or gives back the money. Few accounts have more than one. */
 const MAX_PAYMENTS = 10;
 
+/** Refunds that are refused hold up an erasure for so long, so that all is erased within 30 days of the request. */
+const GIVE_UP_MS = 23 * DAY_MS;
+
+/** Stripe is asked so often to give back what it refuses. */
+const REFUSED_RETRY_MS = HOUR_MS;
+
+interface Refused {
+  payment: PaymentRow;
+  error: RefundRefused;
+}
+
+const logRefused = (event: string, { payment, error }: Refused) => {
+  const { id, accountId, provider, checkoutRef, amount, currency } = payment;
+  const money = { provider, provider_ref: checkoutRef, amount, currency };
+  logError(event, error, { account_id: accountId, payment_id: id, ...money });
+};
+
 /**
- * Ends the checkouts that have bought nothing so far, the newest first: one that is complete becomes a payment once its bank
- * debit arrives, which may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the
- * scheduled work goes on. Also gives back what is due from before. Returns whether nothing is left.
+ * Nothing is charged anymore, but the provider keeps what was. Returns when to ask again, or null if that is left to the
+ * operator, whom the log tells. The payment's row then goes before the account's others.
  */
-export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
+const putOff = async ({ db }: Ctx, refused: Refused[], eraseAtMs: number): Promise<number | null> => {
+  const nowMs = Date.now();
+  const isRefused = inArray(
+    payments.id,
+    refused.map(({ payment }) => payment.id),
+  );
+  if (nowMs >= eraseAtMs + GIVE_UP_MS) {
+    for (const each of refused) logRefused('payment_kept', each);
+    await db.delete(payments).where(isRefused);
+    return null;
+  }
+  for (const each of refused) logRefused('payment_not_refunded', each);
+  const refundDueAt = nowMs + REFUSED_RETRY_MS;
+  await db.update(payments).set({ refundDueAt }).where(isRefused);
+  return refundDueAt;
+};
+
+/**
+ * Ends the checkouts that have bought nothing so far: one that is complete becomes a payment once its bank debit arrives, which
+ * may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the scheduled work goes
+ * on. Also gives back what is due from before. Those that have waited longest come first, and the newest of those that have not.
+ * Returns when to go on, or null if nothing is left.
+ */
+export const endCheckouts = async (ctx: Ctx): Promise<number | null> => {
   const { env, db, accountId } = ctx;
   const nowMs = Date.now();
   const ofAccount = eq(payments.accountId, accountId);
   const isEndable = and(ofAccount, isUnpaid, isNotNull(payments.checkoutRef));
-  const [, , rows] = await db.batch([
+  const [, , rows, [account]] = await db.batch([
     replacePending(ctx, nowMs),
     db
       .update(payments)
@@ -30,17 +72,21 @@ export const endCheckouts = async (ctx: Ctx): Promise<boolean> => {
       .select()
       .from(payments)
       .where(and(ofAccount, isNotNull(payments.refundDueAt)))
-      .orderBy(desc(payments.id))
+      .orderBy(asc(payments.refundDueAt), desc(payments.id))
       .limit(MAX_PAYMENTS + 1),
+    db.select({ eraseAt: accounts.eraseAt }).from(accounts).where(eq(accounts.id, accountId)),
   ]);
+  const refused: Refused[] = [];
   let failure: unknown = null;
-  for (const row of rows.slice(0, MAX_PAYMENTS)) {
+  for (const payment of rows.slice(0, MAX_PAYMENTS)) {
     try {
-      await giveBack(ctx, await getProvider(env, row.provider, null), row);
+      await giveBack(ctx, await getProvider(env, payment.provider, null), payment);
     } catch (error) {
-      failure ??= error;
+      if (error instanceof RefundRefused) refused.push({ payment, error });
+      else failure ??= error;
     }
   }
+  const laterMs = refused.length === 0 ? null : await putOff(ctx, refused, account?.eraseAt ?? Infinity);
   if (failure) throw failure;
-  return rows.length <= MAX_PAYMENTS;
+  return laterMs ?? (rows.length > MAX_PAYMENTS ? nowMs : null);
 };

@@ -36,8 +36,8 @@ export const findEnd = async ({
   return { reason: null, laterMs: requested ?? no_user };
 };
 
-/** Ends what was paid since the erasure was requested, or could be. Returns false if it has to be called again. */
-export const endCharges = async (ctx: Ctx): Promise<boolean> => {
+/** Ends what was paid since the erasure was requested, or could be. Returns when to go on, or null if nothing is left. */
+export const endCharges = async (ctx: Ctx): Promise<number | null> => {
   try {
     await endSubscription(ctx);
     return await endCheckouts(ctx);

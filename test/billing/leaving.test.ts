@@ -101,7 +101,7 @@ test('an account’s rows stay until its checkouts are ended, although Stripe wa
   // The gates of the tests know no Stripe.
   for (let alarms = 0; alarms < 3; alarms++) await runErasureAlarm(ada.accountId);
   expect(await isLeft(ada)).toBe(true);
-  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect(await endCharges(ctxOf(ada))).toBeNull();
   expect(await atStripe.put()).toMatchObject({ status: 'canceled', latest_invoice: { status: 'void' } });
   await finishErasure(ada.accountId);
   expect(await isLeft(ada)).toBe(false);
@@ -145,7 +145,7 @@ test('an account that is ended without a request can be paid for no longer', asy
     .prepare('UPDATE accounts SET erase_at = ? WHERE id = ?')
     .bind(START_MS, ada.accountId)
     .run();
-  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect(await endCharges(ctxOf(ada))).toBeNull();
   expect((await stripeRequests(`${session}/expire`)).map(({ answered }) => answered)).toEqual([200]);
 });
 
@@ -157,15 +157,34 @@ test('an account’s rows stay until Stripe has given back the money that arrive
   await refuseRefunds(first.id, true);
   expect((await arrive()).status).toBe(200);
   vi.setSystemTime(START_MS + 8 * DAY_MS);
-  await expect(endCharges(ctxOf(ada))).rejects.toThrow('The payment provider did not respond');
+  expect(await endCharges(ctxOf(ada))).toBe(START_MS + 8 * DAY_MS + HOUR_MS);
   for (let alarms = 0; alarms < 3; alarms++) await runErasureAlarm(ada.accountId);
   expect(await isLeft(ada)).toBe(true);
   await refuseRefunds(first.id, false);
   await ageKey(`refund-inpay_${first.id}`);
-  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect(await endCharges(ctxOf(ada))).toBeNull();
   expect(await refundsOf(first.id)).toBe(1);
   await finishErasure(ada.accountId);
   expect(await isLeft(ada)).toBe(false);
+});
+
+test('an erasure waits 30 days for a refund that Stripe refuses, and then leaves it to the operator', async () => {
+  const { ada, first, arrive } = await withCompleteCheckout('paid');
+  await refuseRefunds(first.id, true);
+  await deleteAccount(ada);
+  expect((await arrive()).status).toBe(200);
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const events = () =>
+    logged.mock.calls.map(([line]) => (JSON.parse(String(line)) as { event: string }).event);
+
+  vi.setSystemTime(START_MS + 29 * DAY_MS);
+  expect(await endCharges(ctxOf(ada))).toBe(START_MS + 29 * DAY_MS + HOUR_MS);
+  expect(events()).toEqual(['payment_not_refunded']);
+  vi.setSystemTime(START_MS + 30 * DAY_MS);
+  expect(await endCharges(ctxOf(ada))).toBeNull();
+  expect(events()).toEqual(['payment_not_refunded', 'payment_kept']);
+  expect(String(logged.mock.lastCall?.[0])).toContain(first.id);
+  expect((await ada.billingRows()).payments).toEqual([]);
 });
 
 test('money that a lost dispute has given back holds up no erasure', async () => {
@@ -175,7 +194,7 @@ test('money that a lost dispute has given back holds up no erasure', async () =>
   await refuseRefunds(first.id, true);
   await arrive();
   for (const status of ['needs_response', 'lost']) await changeDispute(first.id, status);
-  expect(await endCharges(ctxOf(ada))).toBe(true);
+  expect(await endCharges(ctxOf(ada))).toBeNull();
   expect((await ada.billingRows()).payments).toMatchObject([{ status: 'disputed' }]);
   expect(await refundsOf(first.id)).toBeUndefined();
 });

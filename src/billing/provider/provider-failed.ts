@@ -7,3 +7,10 @@ export const providerFailed = (cause?: unknown): never => {
     cause,
   });
 };
+
+/** The provider won't give a payment back, for example because it is disputed. Asking again may not help. */
+export class RefundRefused extends AppError {
+  constructor(cause: unknown) {
+    super('unavailable', { message: 'The payment provider refuses to give this payment back.', cause });
+  }
+}

@@ -56,7 +56,7 @@ export interface Provider {
   expireCheckout: (checkoutRef: string) => Promise<void>;
   /**
    * Ends a checkout for which nothing may be charged anymore: expires it, or else cancels the subscription that it began, and
-   * gives back all that was paid for that. A repeat changes nothing more.
+   * gives back all that was paid for that, or throws `RefundRefused`. A repeat changes nothing more.
    */
   endCheckout: (checkoutRef: string) => Promise<void>;
   /** Canceling now also voids what is unpaid. */
@@ -72,7 +72,7 @@ export interface Provider {
   portal: (customerRef: string | null, returnUrl: string) => Promise<string | null>;
   /** What a month of a plan costs. */
   price: (plan: PaidPlan) => Promise<Price>;
-  /** Gives a payment back, by the provider's id of its invoice or checkout. A repeat gives nothing more back. */
+  /** Gives a payment back, by the provider's id of its invoice or checkout, or throws `RefundRefused`. A repeat gives nothing more. */
   refund: (paymentRef: string) => Promise<void>;
   /** Reads the current state of a checkout or subscription, whose notifications may have been lost. */
   readState: (subject: Subject) => Promise<CurrentState>;

@@ -4,7 +4,7 @@ import { settingsOf } from '../../shared/config/settings.ts';
 import { providerLimits } from '../../users/limits.ts';
 import { consumeAttempts } from '../../users/throttle.ts';
 import type { ProviderName } from '../rules/fact.ts';
-import { providerFailed } from './provider-failed.ts';
+import { providerFailed, RefundRefused } from './provider-failed.ts';
 import type { Provider } from './provider.ts';
 import { sandbox } from './sandbox.ts';
 import type { StripeAccess } from './stripe.ts';
@@ -26,6 +26,7 @@ const orUnavailable = (provider: Provider): Provider =>
         try {
           return await Reflect.apply(member, target, input);
         } catch (error) {
+          if (error instanceof RefundRefused) throw error;
           return providerFailed(error);
         }
       };

@@ -1,6 +1,7 @@
 import { Stripe } from 'stripe';
 import { isCheckout } from '../rules/books.ts';
 import type { Fact } from '../rules/fact.ts';
+import { RefundRefused } from './provider-failed.ts';
 import { isFirst, latestInvoice, type PlanOf, toChargeFacts, toId } from './stripe-facts.ts';
 
 // What was charged for an invoice, and giving it back.
@@ -19,14 +20,13 @@ const FAILED = new Set<string | null>(['failed', 'canceled']);
 const refund = async (api: Stripe, id: string, target: Stripe.RefundCreateParams): Promise<void> => {
   try {
     const { status } = await api.refunds.create(target, { idempotencyKey: `refund-${id}` });
-    if (FAILED.has(status)) throw new Error(`The Stripe refund of ${id} is ${status}.`);
+    if (FAILED.has(status)) throw new RefundRefused(new Error(`The Stripe refund of ${id} is ${status}.`));
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError) || error.code !== NOTHING_LEFT) throw error;
   }
 };
 
-/** Gives back all that was paid for an invoice or a checkout. */
-export const refundPayment = async (api: Stripe, paymentRef: string): Promise<void> => {
+const refundEach = async (api: Stripe, paymentRef: string): Promise<void> => {
   const invoice = await invoiceOf(api, paymentRef);
   if (invoice === null) return;
   const { data } = await api.invoicePayments.list({ invoice, status: 'paid' });
@@ -36,6 +36,19 @@ export const refundPayment = async (api: Stripe, paymentRef: string): Promise<vo
     const target = intent === null ? charge && { charge } : { payment_intent: intent };
     if (!target) continue;
     await refund(api, id, target);
+  }
+};
+
+/** Stripe has understood the request and refuses it. It answers otherwise while it is down, busy, or gets a wrong key. */
+const REFUSALS = new Set<number | undefined>([400, 402, 403, 404]);
+
+/** Gives back all that was paid for an invoice or a checkout. */
+export const refundPayment = async (api: Stripe, paymentRef: string): Promise<void> => {
+  try {
+    await refundEach(api, paymentRef);
+  } catch (error) {
+    const isRefusal = error instanceof Stripe.errors.StripeError && REFUSALS.has(error.statusCode);
+    throw isRefusal ? new RefundRefused(error) : error;
   }
 };
 

@@ -120,7 +120,8 @@ export const openErasing = (
    */
   const endAccount = async (began: Progress, reason: Reason): Promise<void> => {
     // Once its rows are gone, nobody would notice what the account is charged.
-    if (!(await endCharges(accountCtx()))) return goOn(began, began.dueMs);
+    const nextMs = await endCharges(accountCtx());
+    if (nextMs !== null) return goOn(began, nextMs);
     const resume = moving.routing.pause();
     try {
       await moving.routing.idle(DRAIN_MS);
