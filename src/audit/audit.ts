@@ -9,6 +9,7 @@ import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.t
 import { AppError } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
+import { canonicalBlock } from '../shared/rules/ip-addresses.ts';
 import { newId } from '../shared/text/ids.ts';
 
 // Statements for the batch that makes a change, so that a change and its entry are committed together or not at all. `audited`
@@ -16,6 +17,9 @@ import { newId } from '../shared/text/ids.ts';
 
 /** Whose account is changed, by whom, and from where. */
 export type AuditCtx = Pick<Ctx, 'env' | 'accountId' | 'actor' | 'ip'>;
+
+/** The network of an address, which says where a call came from, but not from whom. */
+const anonymize = (ip: string) => canonicalBlock(`${ip}/${ip.includes(':') ? 48 : 24}`);
 
 export const toRow = (
   { accountId, actor, ip }: AuditCtx,
@@ -29,7 +33,8 @@ export const toRow = (
   actorKind: actor.kind,
   actorId: actor.id,
   target,
-  ip,
+  // The log is kept for a year, also of a customer who is erased.
+  ip: ip !== null && actor.kind === 'customer' ? anonymize(ip) : ip,
   details,
   readKey: null,
 });

@@ -37,7 +37,10 @@ export const auditEntryBody = z
     target: z.string().nullable().meta({
       description: 'The id of what was changed, or the code of a product. Null if it is the account.',
     }),
-    ip: z.string().nullable().meta({ description: 'The caller’s IP address, if there was a caller.' }),
+    ip: z.string().nullable().meta({
+      description:
+        'The caller’s IP address, if there was a caller. Of a customer, who acts in the portal, only the network.',
+    }),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable())
       .meta({ description: 'More about the action, such as the names of changed fields.' }),

@@ -37,6 +37,17 @@ test('the session’s cookie is worth nothing in the API, in another portal, or 
   ).toBe('200 ok');
 });
 
+test.for([
+  ['198.51.100.23', '198.51.100.0/24'],
+  ['2001:db8:aa:bb::7', '2001:db8:aa::/48'],
+] as const)('of a customer at %s, the audit log keeps only the network', async ([ip, network]) => {
+  const { ada, slug, email } = await sellerWithCustomer();
+  const { asCustomer } = await signInByMail(slug, email);
+  await asCustomer('POST', '/resend-keys', {}, { 'cf-connecting-ip': ip });
+  const { body } = await ada.asSession('GET', '/api/audit-log?action=customer.send_keys');
+  expect(body.data).toMatchObject([{ actor: { kind: 'customer' }, ip: network }]);
+});
+
 test('a customer lists their sessions and ends them', async () => {
   const { ada, slug, email } = await sellerWithCustomer();
   const first = await signInByApplication(ada, slug, { customer_email: email });
