@@ -143,7 +143,7 @@ describe('a license key that the seller chooses', () => {
 
   test.for([
     { name: '8 digits', licenseKey: '12345678' },
-    { name: 'letters, dots, hyphens and underscores', licenseKey: 'a.b-c_d.' },
+    { name: 'letters, dots, hyphens, and underscores', licenseKey: 'a.b-c_d.' },
     { name: '128 characters', licenseKey: 'X'.repeat(128) },
   ])('may be $name', async ({ licenseKey }) => {
     expect(await create(licenseKey)).toBe(licenseKey);

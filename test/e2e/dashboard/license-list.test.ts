@@ -81,7 +81,7 @@ describe('the license list', () => {
     await openPage(page, '/billing');
     await page.keyboard.press('ControlOrMeta+k');
     await page
-      .getByRole('combobox', { name: 'Search pages, actions, licenses, products and webhooks' })
+      .getByRole('combobox', { name: 'Search pages, actions, licenses, products, and webhooks' })
       .fill('customer-42@');
     await page.getByRole('option', { name: /customer-42@example\.com/ }).waitFor();
     await page.keyboard.press('Enter');

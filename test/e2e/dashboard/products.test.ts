@@ -25,7 +25,7 @@ test('an account without products sees an empty state, and a code with spaces is
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Code').fill('orrery studio');
   await dialog.getByRole('button', { name: 'Create product' }).click();
-  await dialog.getByText('Use letters, digits, dots, hyphens and underscores').waitFor();
+  await dialog.getByText('Use letters, digits, dots, hyphens, and underscores').waitFor();
   await dialog.getByLabel('Code').fill('orrery-studio');
   await dialog.getByLabel('Name').fill('Orrery Studio');
   await dialog.getByRole('button', { name: 'Create product' }).click();
@@ -120,7 +120,7 @@ test('the list sums up the terms, and a code that is taken or that no URL can ha
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Code').fill('..');
   await dialog.getByRole('button', { name: 'Create product' }).click();
-  await dialog.getByText('Use letters, digits, dots, hyphens and underscores').waitFor();
+  await dialog.getByText('Use letters, digits, dots, hyphens, and underscores').waitFor();
   await dialog.getByLabel('Code').fill('orrery-studio');
   await dialog.getByRole('button', { name: 'Create product' }).click();
   await dialog.getByText('One of your products already has this code').waitFor();

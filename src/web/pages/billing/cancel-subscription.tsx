@@ -95,7 +95,7 @@ export const CancelSubscription = ({
       isOpen={isOpen}
       onClose={onClose}
       title={isCanceled ? `End ${name} now?` : `Cancel ${name}?`}
-      hint="Your licenses, API keys and webhooks are kept. Only your limits change."
+      hint="Your licenses, API keys, and webhooks are kept. Only your limits change."
     >
       <CancelForm billing={billing} subscription={subscription} onCanceled={onCanceled} onClose={onClose} />
     </Dialog>

@@ -23,7 +23,7 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
     <>
       <p>
         Your application authenticates its calls with an API key. This one can only make an application’s
-        calls, so that it can ship with it. You can copy, reveal and delete it at any time.
+        calls, so that it can ship with it. You can copy, reveal, and delete it at any time.
       </p>
       <Button
         size="sm"

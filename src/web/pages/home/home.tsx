@@ -144,7 +144,7 @@ const WATCH_MS = 2_500;
 /** The preference that stores whether the first steps are shown, hidden or done. */
 const FIRST_STEPS = 'first-steps';
 
-const HINT = 'Usage, licenses and events at a glance.';
+const HINT = 'Usage, licenses, and events at a glance.';
 
 const useFirstSteps = () => {
   const [preference, setPreference] = useState(() => readPreference(FIRST_STEPS));

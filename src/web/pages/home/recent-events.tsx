@@ -133,7 +133,7 @@ export const RecentEvents = ({
     />
     {events?.length === 0 ? (
       <Empty icon={<Activity />} title="No events yet">
-        Created licenses, payments and webhook events show up here.
+        Created licenses, payments, and webhook events show up here.
       </Empty>
     ) : (
       <ul className="divide-y divide-line border-t border-line">

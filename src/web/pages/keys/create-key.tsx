@@ -43,7 +43,7 @@ const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; 
           checked={scope === 'full'}
           onChange={() => setScope('full')}
           label="Full access"
-          hint="Creates, verifies and manages licenses. For your own servers."
+          hint="Creates, verifies, and manages licenses. For your own servers."
         />
         <Choice
           type="radio"

@@ -32,7 +32,7 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
     ...verbOf('Suspend'),
     done: 'suspended',
     consequence: 'Verify calls return that they aren’t valid. You can reinstate them at any time.',
-    skipped: 'suspended, expired or revoked',
+    skipped: 'suspended, expired, or revoked',
   },
   reinstate: {
     ...verbOf('Reinstate'),

@@ -53,7 +53,7 @@ const inputOf = (
   if (key['license_key'] !== undefined && !isLicenseKey(key['license_key'])) {
     throw invalidField(
       'license_key',
-      `Use ${MIN_LICENSE_KEY_LENGTH} to ${MAX_LICENSE_KEY_LENGTH} letters, digits, dots, hyphens and underscores`,
+      `Use ${MIN_LICENSE_KEY_LENGTH} to ${MAX_LICENSE_KEY_LENGTH} letters, digits, dots, hyphens, and underscores`,
     );
   }
   return {

@@ -93,7 +93,7 @@ export const Licenses = () => {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2.5">
         <SearchField
           label="Search licenses"
-          placeholder="Key, customer, product or metadata"
+          placeholder="Key, customer, product, or metadata"
           text={search.text}
           isBusy={isStale}
           onType={search.type}

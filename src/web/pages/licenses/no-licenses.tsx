@@ -42,8 +42,8 @@ export const NoLicenses = ({
         }
       >
         {q.length < MIN_SUBSTRING_LENGTH
-          ? `No key, customer, product or metadata starts with “${q}”. Type at least ${MIN_SUBSTRING_LENGTH} characters to search anywhere in them.`
-          : `No key, customer, product or metadata contains “${q}”.`}
+          ? `No key, customer, product, or metadata starts with “${q}”. Type at least ${MIN_SUBSTRING_LENGTH} characters to search anywhere in them.`
+          : `No key, customer, product, or metadata contains “${q}”.`}
       </Empty>
     );
   }

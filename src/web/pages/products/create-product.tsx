@@ -15,7 +15,7 @@ const readCode = ({ code = '' }: Record<string, string>): string => {
   const text = code.trim();
   if (text === '') throw invalidField('code', 'Enter a code');
   if (PRODUCT_CODE_PATTERN.test(text)) return text;
-  throw invalidField('code', 'Use letters, digits, dots, hyphens and underscores');
+  throw invalidField('code', 'Use letters, digits, dots, hyphens, and underscores');
 };
 
 const readProduct = (values: Record<string, string>): ProductInput => ({

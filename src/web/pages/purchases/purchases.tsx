@@ -62,7 +62,7 @@ export const Purchases = () => {
       <div className="flex flex-wrap gap-3">
         <SearchField
           label="Search purchases"
-          placeholder="Email, order number or license key"
+          placeholder="Email, order number, or license key"
           text={search.text}
           isBusy={isStale}
           onType={search.type}

@@ -25,7 +25,7 @@ export const ExportSettings = () => {
         <CardHeader title="Export" hint="Everything of your account in one file." />
         <div className="grid gap-4 px-5 pb-5">
           <p className="max-w-2xl text-muted">
-            The file has a line of JSON for each product, license, activation, API key, webhook and payment,
+            The file has a line of JSON for each product, license, activation, API key, webhook, and payment,
             for each day of usage, and for each entry of the histories. It has no secrets: no API keys, no
             signing secrets and no passwords. Its last line has the type <code className="text-ink">end</code>
             : a file without that line was cut off.

@@ -25,7 +25,7 @@ export const VerifyHint = () => (
     >
       Standard Webhooks
     </a>
-    . Pass this secret, the headers and the raw body to one of its libraries. Learn more in the{' '}
+    . Pass this secret, the headers, and the raw body to one of its libraries. Learn more in the{' '}
     <a
       href="/docs/webhooks#verify-signatures"
       target="_blank"

@@ -70,13 +70,13 @@ const Panel = ({ onChoose, takeTyped }: PanelProps) => {
       <div className="flex items-center gap-3 border-b border-line px-4">
         <Search aria-hidden className="size-4 shrink-0 text-muted" />
         <Autocomplete.Input
-          aria-label="Search pages, actions, licenses, products and webhooks"
+          aria-label="Search pages, actions, licenses, products, and webhooks"
           autoCorrect="off"
           onFocus={() => {
             const before = takeTyped();
             setTyped((text) => before + text);
           }}
-          placeholder="Search pages, actions, licenses, products and webhooks"
+          placeholder="Search pages, actions, licenses, products, and webhooks"
           className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
         />
         <Dialog.Close className="-mr-1 shrink-0 rounded p-1 text-muted hover:text-ink">
@@ -128,7 +128,7 @@ interface PaletteProps extends Pick<PanelProps, 'takeTyped'> {
   onOpenChange: (isOpen: boolean) => void;
 }
 
-/** Finds pages, actions, and the account's licenses, products and webhooks by name. */
+/** Finds pages, actions, and the account's licenses, products, and webhooks by name. */
 const Palette = ({ isOpen, onOpenChange, takeTyped }: PaletteProps) => {
   const chosen = useRef<Item | null>(null);
   const choose = (item: Item) => {
