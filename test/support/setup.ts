@@ -1,6 +1,7 @@
 import type { D1Migration } from 'cloudflare:test';
 import { emptyStorage, makeTables } from './empty-storage.ts';
 import { importKnownModules } from './known-modules.ts';
+import { sendLateLogs } from './late-logs.ts';
 import { keepMails } from './mails.ts';
 import { parkAlarms } from './parked-alarms.ts';
 import { resetModules } from './reset-modules.ts';
@@ -19,6 +20,7 @@ declare global {
 
 // Runs before each file. Files share the runtime, but neither modules nor storage.
 importKnownModules();
+sendLateLogs();
 resetModules();
 await parkAlarms();
 await emptyStorage();
