@@ -33,7 +33,7 @@ export const toRow = (
   actorKind: actor.kind,
   actorId: actor.id,
   target,
-  // The log is kept for a year, also of a customer who is erased.
+  // Entries stay for a year, even if the customer is erased before.
   ip: ip !== null && actor.kind === 'customer' ? anonymize(ip) : ip,
   details,
   readKey: null,

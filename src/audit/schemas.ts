@@ -39,7 +39,7 @@ export const auditEntryBody = z
     }),
     ip: z.string().nullable().meta({
       description:
-        'The caller’s IP address, if there was a caller. Of a customer, who acts in the portal, only the network.',
+        'The caller’s IP address, if there was a caller. For a customer, who acts in the portal, only the network of the address.',
     }),
     details: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable())

@@ -13,10 +13,10 @@ import { getProvider } from './provider/providers.ts';
 /** The most payments of which a call ends the checkout, or gives back the money. Few accounts have more than one. */
 const MAX_PAYMENTS = 10;
 
-/** Refunds that are refused hold up an erasure for so long, so that all is erased within 30 days of the request. */
+/** How long refused refunds delay an erasure after the seven days for coming back: 30 days after the request, all is erased. */
 const GIVE_UP_MS = 23 * DAY_MS;
 
-/** Stripe is asked so often to give back what it refuses. */
+/** The time between two requests for a refund that was refused. */
 const REFUSED_RETRY_MS = HOUR_MS;
 
 interface Refused {
@@ -31,8 +31,8 @@ const logRefused = (event: string, { payment, error }: Refused) => {
 };
 
 /**
- * Nothing is charged anymore, but the provider keeps what was. Returns when to ask again, or null if that is left to the
- * operator, whom the log tells. The payment's row then goes before the account's others.
+ * Puts off refunds that the provider refuses, and returns when to ask again. 30 days after the request it gives them up: it logs
+ * what the operator has to give back, deletes the payments, so that nothing asks for them again, and returns null.
  */
 const putOff = async ({ db }: Ctx, refused: Refused[], eraseAtMs: number): Promise<number | null> => {
   const nowMs = Date.now();
@@ -54,8 +54,8 @@ const putOff = async ({ db }: Ctx, refused: Refused[], eraseAtMs: number): Promi
 /**
  * Ends the checkouts that have bought nothing so far: one that is complete becomes a payment once its bank debit arrives, which
  * may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the scheduled work goes
- * on. Also gives back what is due from before. Those that have waited longest come first, and the newest of those that have not.
- * Returns when to go on, or null if nothing is left.
+ * on. Also gives back what is due from before. What has been due longest comes first, and of payments that are due since the same
+ * time, the newest. Returns when to go on, or null if nothing is left.
  */
 export const endCheckouts = async (ctx: Ctx): Promise<number | null> => {
   const { env, db, accountId } = ctx;

@@ -15,7 +15,7 @@ import { accountOf, getUser } from '../users/user.ts';
 import { changeUserIf, NO_TWO_FACTOR } from './code.ts';
 
 // The operator resets the two-factor authentication of a user who has lost the app and the recovery codes. The operator can't
-// know whether that is true, so the reset waits, and the owner is told: any code ends it.
+// check that, so the reset waits for 48 hours, and the owner is told. Any correct code cancels it.
 
 const RESET_MS = 48 * HOUR_MS;
 

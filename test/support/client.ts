@@ -5,8 +5,7 @@ import { publicCtx } from './databases.ts';
 
 export const ORIGIN = 'https://latchkey.test';
 
-// Bodies are untyped here because their content is what the tests check.
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- The content of bodies is what the tests check.
 export type Json = any;
 
 export interface Answer {

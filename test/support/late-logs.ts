@@ -6,9 +6,9 @@ const ARE_SENT = Symbol.for('latchkey.late-logs-are-sent');
 const INTERVAL_MS = 1_000;
 
 /**
- * Lets a file end although something has logged a line after its last test. Cloudflare's plugin sends a line of another request or
- * object only with the runtime's next message, and Vitest waits for the answer to that line before it ends the file. Without this,
- * there would be no next message. It isn't documented.
+ * Sends Vitest a message every second, so that a file ends even if an object logs a line after its last test. Cloudflare's plugin
+ * sends such a line only with the next message, and Vitest waits for it before it ends the file. None of this is documented, but
+ * an update that changes it makes test/system/late-logs.test.ts hang.
  */
 export const sendLateLogs = (): void => {
   if (ARE_SENT in globalThis) return;

@@ -76,22 +76,18 @@ const checkSubscription = async (ctx: DatabaseCtx, row: SubscriptionRow): Promis
   await ask(ctx, provider, { kind: 'subscription', ref, endsAtMs }, null);
 };
 
-/** The time between two questions about a payment grows with its age. */
-const INTERVALS_PER_AGE = 20;
-
 const RETRY_MS = HOUR_MS / 2;
 
 const refundAgain = async (ctx: DatabaseCtx, payment: PaymentRow): Promise<void> => {
-  const nowMs = Date.now();
-  const ageMs = nowMs - (payment.paidAt ?? payment.createdAt);
-  const refundDueAt = nowMs + Math.max(RETRY_MS, Math.round(ageMs / INTERVALS_PER_AGE));
+  const refundDueAt = Date.now() + RETRY_MS;
   await ctx.db.update(payments).set({ refundDueAt }).where(eq(payments.id, payment.id));
   const provider = await findProvider(ctx.env, payment.provider, null);
   if (provider) await giveBack(ctx, provider, payment);
 };
 
-/** The shortest time between two questions about a payment whose customer reloads a page. */
+/** The shortest time between two questions about a payment whose customer reloads a page. It grows with the payment's age. */
 const RETURN_INTERVAL_MS = 5_000;
+const INTERVALS_PER_AGE = 20;
 
 /** Customers come back within minutes, and an account should not make Stripe answer all day. */
 const intervalOf = ({ createdAt }: PaymentRow) =>

@@ -177,7 +177,7 @@ export const openBranchCopy = (sql: SqlStorage, maxBytes = MAX_BYTES) => {
     findLicense,
     isProduct: (code: string) => products.has(code),
 
-    /** The license's terms, or null if neither the license nor its product has any. */
+    /** Returns the license's terms, or null if neither it nor its product has terms. */
     termsOf: ({ licenseKey }: CopiedLicense): Terms | null => findLicense(licenseKey)?.resolved ?? null,
 
     /** Returns the machine, or null if the branch has no copy of it. */

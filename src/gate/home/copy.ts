@@ -169,7 +169,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
 
     isProduct: (code: string): boolean => !!cache.productTerms(code),
 
-    /** The license's terms, or null if neither the license nor its product has any. */
+    /** Returns the license's terms, or null if neither it nor its product has terms. */
     termsOf: ({ product, terms }: CopiedLicense): Terms | null => {
       const inherited = (product !== null && cache.productTerms(product)) || {};
       return hasTerms(inherited, terms) ? resolveTerms(inherited, terms) : null;

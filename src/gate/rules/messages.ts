@@ -81,7 +81,7 @@ export type RenewalReply =
 /** A license as a branch knows it: all that judging its verifies takes. */
 export interface KnownLicense {
   license: CopiedLicense;
-  /** Null if neither the license nor its product has any. */
+  /** Null if neither the license nor its product has terms. */
   terms: Terms | null;
   /** The machine, if the branch may have a copy of it. */
   machine: Machine | null;

@@ -57,7 +57,7 @@ const WATCHES: Watch[] = [
     format: ageText,
     badFrom: 7_200,
     meaning: 'Somebody has asked to be erased, and isn’t yet. The hourly work goes on with it.',
-    todo: 'Over two hours: look in the log for erasure_not_finished, which names the account and the error.',
+    todo: 'Over two hours: look in the log for erasure_not_finished and payment_not_refunded, which name the account and the error.',
   },
   {
     title: 'Last backup',
