@@ -7,7 +7,7 @@ import { createRoot } from 'react-dom/client';
 import { setSessionLostListener } from './data/client.ts';
 import { queryClient } from './data/query-client.ts';
 import { followOtherTabs, loseSession, signedInAccountId } from './data/session.ts';
-import { correctLanguage, reloadAfterDeployment } from './lib/loading.ts';
+import { correctLanguage, reloadAfterDeployment, reloadForLinks } from './lib/loading.ts';
 import { router } from './router.tsx';
 import './styles.css';
 import { Toasts } from './ui/toast.tsx';
@@ -20,6 +20,7 @@ setSessionLostListener(() => {
 });
 followOtherTabs();
 reloadAfterDeployment();
+reloadForLinks();
 correctLanguage();
 
 // Dialogs and forms aren't part of the first script.

@@ -6,12 +6,13 @@ export const formatCompact = (value: number): string => compact.format(value);
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
 
-/** As in `1.2 MB`. */
+/** As in `1.2 MB` and `153 bytes`: the short form of a byte has no plural. */
 export const formatBytes = (bytes: number): string => {
   const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), BYTE_UNITS.length - 1);
   const unit = new Intl.NumberFormat('en', {
     style: 'unit',
     unit: BYTE_UNITS[power] ?? 'byte',
+    unitDisplay: power === 0 ? 'long' : 'short',
     maximumFractionDigits: 1,
   });
   return unit.format(bytes / 1_000 ** power);

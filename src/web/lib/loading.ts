@@ -14,6 +14,12 @@ export const reloadAfterDeployment = () =>
     location.reload();
   });
 
+/** Pasted into a tab that already shows its page, an email's link changes only the fragment, for which nothing is loaded. */
+export const reloadForLinks = () =>
+  addEventListener('hashchange', () => {
+    if (/^#(?:token|invitation)=/.test(location.hash)) location.reload();
+  });
+
 /** Browsers can name the language as the system does, as in “en-US@posix”, which the chart hands on to Intl. */
 export const correctLanguage = () => {
   try {

@@ -9,7 +9,7 @@ import {
 } from '../data/portal.ts';
 import { Button, date, dateTime, useAction } from './parts.tsx';
 
-const nameOf = ({ name, platform }: PortalMachine) => name ?? platform ?? 'A machine';
+const nameOf = ({ name, platform }: PortalMachine) => name ?? platform;
 
 const Machine = ({
   machine,
@@ -36,7 +36,7 @@ const Machine = ({
     <li className="grid gap-2 py-3">
       <div className="flex flex-wrap items-start justify-between gap-2">
         <div className="min-w-0">
-          <p className="font-medium">{nameOf(machine)}</p>
+          <p className="font-medium">{nameOf(machine) ?? 'A machine'}</p>
           <p className="text-sm text-muted">
             {facts.filter(Boolean).join(', ')}
             {facts.some(Boolean) && '. '}
@@ -49,7 +49,10 @@ const Machine = ({
           )}
         </div>
         {canRelease && !machine.held_until && !isAsked && (
-          <Button aria-label={`Release the seat of ${nameOf(machine)}`} onClick={() => setAsked(true)}>
+          <Button
+            aria-label={`Release the seat of ${nameOf(machine) ?? 'this machine'}`}
+            onClick={() => setAsked(true)}
+          >
             Release
           </Button>
         )}
@@ -57,8 +60,8 @@ const Machine = ({
       {isAsked && (
         <div className="grid gap-3 rounded-lg border border-line p-4">
           <p>
-            The application on {nameOf(machine)} stops working with this license, and another machine can take
-            the seat.
+            The application on {nameOf(machine) ?? 'this machine'} stops working with this license, and
+            another machine can take the seat.
           </p>
           {failure}
           <div className="flex flex-wrap gap-2">

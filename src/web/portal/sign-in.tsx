@@ -14,7 +14,7 @@ const ByEmail = ({ onOther }: DoorProps) => {
   });
   if (sentTo)
     return (
-      <Card title="Look into your inbox">
+      <Card title="Check your inbox">
         <p className="text-muted">
           If there is a license for <strong className="font-medium text-ink">{sentTo}</strong>, an email with
           a link is on its way. The link works for 30 minutes. An address gets at most three of these emails
