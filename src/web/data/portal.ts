@@ -43,6 +43,6 @@ export const ask = async <T>(request: Promise<Response<T>>): Promise<T> => {
   const fallback = { code: 'unexpected', message: 'Something went wrong', request_id: '' };
   const error = body?.error ?? fallback;
   if (response.status === 429)
-    error.message = `That was too often. Try again in ${waitText(response.headers)}.`;
+    error.message = `Too many attempts. Try again in ${waitText(response.headers)}.`;
   throw new ApiError(response.status, error);
 };

@@ -13,8 +13,8 @@ const ChangeEmail = () => {
   if (sentTo !== null)
     return (
       <Notice tone="good">
-        Your present address and {sentTo} each get a link. Your licenses move once you have opened both,
-        within a day.
+        Your current address and {sentTo} each get a link. Your licenses move once you open both, within a
+        day.
       </Notice>
     );
   if (!isOpen) return <Button onClick={() => setOpen(true)}>Change my email address</Button>;
@@ -26,7 +26,7 @@ const ChangeEmail = () => {
         type="email"
         autoComplete="email"
         autoFocus
-        hint="Both your present and your new address confirm it."
+        hint="You confirm it from both your current and new address."
       />
       {failure}
       <div className="flex flex-wrap gap-2">
@@ -104,10 +104,12 @@ export const Account = ({
     <Card title="You">
       <div className="grid justify-items-start gap-3">
         {isSent ? (
-          <Notice tone="good">An email with your keys is on its way. There are at most three an hour.</Notice>
+          <Notice tone="good">
+            An email with your keys is on its way. You can get at most three an hour.
+          </Notice>
         ) : (
           <Button isBusy={sending.isBusy} onClick={sending.run}>
-            Send my keys to my address
+            Email me my keys
           </Button>
         )}
         {sending.failure}

@@ -13,7 +13,7 @@ interface LicenseProps {
 const endText = ({ expires_at: end, grace_until: grace, status }: CustomersLicense): string => {
   if (end === null) return 'Never expires';
   const lastDay = grace ?? end;
-  return status === 'expired' ? `Expired after ${date(lastDay)}` : `Good through ${date(lastDay)}`;
+  return status === 'expired' ? `Expired after ${date(lastDay)}` : `Valid through ${date(lastDay)}`;
 };
 
 const seatsText = ({ max_activations: limit }: CustomersLicense): string => {
@@ -81,7 +81,7 @@ const ChangeKey = ({ license, onChange }: LicenseProps) => {
     );
   return (
     <div className="grid gap-3 rounded-lg border border-line p-4">
-      <p>The present key ends at once, and you enter the new one on each of your machines.</p>
+      <p>Your current key stops working at once. Enter the new one on each of your machines.</p>
       {failure}
       <div className="flex flex-wrap gap-2">
         <Button variant="danger" isBusy={isBusy} onClick={run}>
@@ -103,7 +103,7 @@ const StorePage = ({ license }: Pick<LicenseProps, 'license'>) => {
   return (
     <div className="grid justify-items-start gap-2">
       <Button isBusy={isBusy} onClick={run}>
-        Invoices and canceling
+        Invoices and cancellation
       </Button>
       {failure}
     </div>

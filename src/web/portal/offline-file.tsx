@@ -14,7 +14,7 @@ export const OfflineFile = ({ license }: { license: CustomersLicense }) => {
     return (
       <div className="grid gap-3">
         <Notice tone="good">
-          Your file is good until {dateTime(file.expires_at)}, and holds the seat until then.
+          Your file is valid until {dateTime(file.expires_at)}, and holds the seat until then.
         </Notice>
         <div className="flex flex-wrap gap-2">
           <Button variant="solid" onClick={() => downloadText('license.latchkey', 'text/plain', file.token)}>
@@ -31,12 +31,12 @@ export const OfflineFile = ({ license }: { license: CustomersLicense }) => {
         name="request_code"
         autoComplete="off"
         spellCheck={false}
-        hint={`What the application shows on the machine without a network. The file is good for ${license.offline_days === 1 ? 'a day' : `${license.offline_days} days`}, and can’t be called back.`}
+        hint={`What the application shows on the machine without a network. The file is valid for ${license.offline_days === 1 ? 'a day' : `${license.offline_days} days`}, and can’t be revoked.`}
       />
       {failure}
       <div>
         <Button variant="solid" type="submit" isBusy={isBusy}>
-          Make the file
+          Create the file
         </Button>
       </div>
     </Form>

@@ -62,7 +62,7 @@ export const Notice = ({ tone, children }: { tone: 'good' | 'bad'; children: Rea
 
 /** What a failure means here, where its code says more than its message. */
 const TEXTS: Record<string, string> = {
-  invalid_token: 'This link or code has expired, or was used before. Ask for another one.',
+  invalid_token: 'This link or code has expired or was already used. Ask for another one.',
   no_seat: 'All seats are taken. Release one first.',
   portal_session_required: 'You are signed out. Sign in again.',
 };
@@ -70,7 +70,7 @@ const TEXTS: Record<string, string> = {
 const errorText = (error: unknown): string => {
   if (!(error instanceof ApiError)) return errorMessage(error);
   const [detail] = error.details;
-  return TEXTS[error.code] ?? (detail ? `That doesn’t fit: ${detail.message}.` : error.message);
+  return TEXTS[error.code] ?? (detail ? `That isn’t valid: ${detail.message}.` : error.message);
 };
 
 /** Something that a person does, one at a time. */

@@ -17,7 +17,7 @@ type View =
 
 const CHANGE_NOTICES = {
   waiting:
-    'This address is confirmed. Open the link that the other address got, too: then your licenses move.',
+    'This address is confirmed. Open the link sent to the other address, too: then your licenses move.',
   under_way: 'Your address is changing. With many licenses, that takes a while.',
   done: 'Your licenses have the new address now.',
 };

@@ -33,7 +33,7 @@ const ByEmail = ({ onOther }: DoorProps) => {
           name="email"
           type="email"
           autoComplete="email"
-          hint="The one that you bought with. You get a link, and need no password."
+          hint="The one that you bought with. You’ll get a link, and need no password."
         />
         {failure}
         <div className="flex flex-wrap gap-2">
@@ -70,7 +70,7 @@ const ByKey = ({ onOther, onDone }: DoorProps & { onDone: () => void }) => {
             inputMode="numeric"
             autoComplete="one-time-code"
             autoFocus
-            hint="Six digits, in the email to the address of this license."
+            hint="Six digits, in the email sent to this license’s address."
           />
           {entering.failure}
           <div className="flex flex-wrap gap-2">
@@ -93,7 +93,7 @@ const ByKey = ({ onOther, onDone }: DoorProps & { onDone: () => void }) => {
           name="license_key"
           autoComplete="off"
           spellCheck={false}
-          hint="A code goes to the address that the license has."
+          hint="A code is sent to the license’s email address."
         />
         {sending.failure}
         <div className="flex flex-wrap gap-2">

@@ -119,7 +119,7 @@ test('a customer signs in by email, releases a seat, gets an offline file, and c
 
   await page.getByRole('button', { name: 'Offline file' }).click();
   await page.getByLabel('Request code').fill('machine-three 0003');
-  await page.getByRole('button', { name: 'Make the file' }).click();
+  await page.getByRole('button', { name: 'Create the file' }).click();
   const file = await downloadBy(page, page.getByRole('button', { name: 'Download the file' }));
   expect(file).toMatchObject({
     name: 'license.latchkey',
@@ -163,7 +163,7 @@ test('an application’s link shows one license and leads back, and all sessions
     .poll(() => page.getByRole('link', { name: 'Back to the application' }).getAttribute('href'))
     .toBe('https://example.com/app');
   await expect.poll(() => page.getByRole('button', { name: 'Change the key' }).count()).toBe(0);
-  await page.getByRole('button', { name: 'Send my keys to my address' }).click();
+  await page.getByRole('button', { name: 'Email me my keys' }).click();
   await page.getByText('An email with your keys is on its way.').waitFor();
   await page.getByRole('button', { name: 'Change my email address' }).click();
   await page.getByRole('button', { name: 'Where am I signed in?' }).click();
@@ -185,7 +185,7 @@ test('a customer signs in with a license key and a code, and reads what went wro
   await page.getByRole('button', { name: 'Send a code' }).click();
   await page.getByLabel('Code').fill('000000x');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This link or code has expired, or was used before.').waitFor();
+  await page.getByText('This link or code has expired or was already used.').waitFor();
   await expectGood(page, 'code');
   expect(email).toContain('@');
   await page.goto(`${path}#token=lkl_forged`);
