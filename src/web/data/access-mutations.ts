@@ -20,7 +20,7 @@ export const proveSession = mutationOptions({
       reword('invalid_credentials', {
         details: [
           'code' in json
-            ? { path: 'code', message: 'The code is wrong, or it was used before.' }
+            ? { path: 'code', message: 'The code is wrong or was already used.' }
             : { path: 'password', message: 'The password is wrong.' },
         ],
       }),
@@ -34,7 +34,7 @@ export const register = mutationOptions({
     call(api.register.$post({ json }))
       .catch(EMAIL_TAKEN)
       .catch(
-        reword('invalid_token', { message: 'This link was used, is too old, or is for another address.' }),
+        reword('invalid_token', { message: 'This link was used, has expired, or is for another address.' }),
       ),
 });
 
@@ -49,7 +49,7 @@ const readChallenge = (error: unknown): TwoFactorChallenge => {
 };
 
 const WRONG_CODE = reword('invalid_credentials', {
-  details: [{ path: 'code', message: 'The code is wrong, or it was used before.' }],
+  details: [{ path: 'code', message: 'The code is wrong or was already used.' }],
 });
 
 export const logIn = mutationOptions({
@@ -61,7 +61,7 @@ export const logInWithCode = mutationOptions({
     call(api.login['two-factor'].$post({ json }))
       .catch(WRONG_CODE)
       .catch(
-        reword('invalid_token', { message: 'Too many codes, or too much time. Sign in again to try again.' }),
+        reword('invalid_token', { message: 'Too many attempts, or too much time passed. Sign in again.' }),
       ),
 });
 
@@ -108,7 +108,7 @@ export const restoreEmail = mutationOptions({
   mutationFn: (token: string) =>
     call(api['restore-email'].$post({ json: { token } })).catch(
       reword('email_taken', {
-        message: 'Another account has this address by now. Contact the operator of the service.',
+        message: 'Another account now has this address. Contact the operator of the service.',
       }),
     ),
 });
@@ -127,7 +127,7 @@ export const endOtherSessions = mutationOptions({
 
 /** The answer to a password with a code doesn't say which of them is wrong. */
 const WRONG_PROOF = reword('invalid_credentials', {
-  message: 'The password or the code is wrong, or the code was used before.',
+  message: 'The password or code is wrong, or the code was already used.',
 });
 
 /** A query, so that the dialog that shows the secret asks for one only. */

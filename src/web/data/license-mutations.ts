@@ -100,7 +100,7 @@ export const releaseSeat = (id: string, activationId: string, isForced: boolean)
       ).catch(
         reword('invalid_transition', {
           message:
-            'An offline file holds this seat until the file ends. The machine goes on working until then.',
+            'An offline file holds this seat until the file expires. The machine keeps working until then.',
         }),
       ),
     meta: { invalidates: ['licenses'] },

@@ -9,7 +9,7 @@ export const NotFound = () => (
   <Page title="Page not found" hint="The address may be mistyped, or the page may have moved.">
     <div>
       <ButtonLink to="/" variant="solid">
-        Go to home
+        Go to Home
       </ButtonLink>
     </div>
   </Page>

@@ -47,8 +47,8 @@ export const ProofPrompt = () => {
     <DialogFrame
       isOpen={useIsAsked(place)}
       onClose={() => settleProof(false)}
-      title="Is it still you?"
-      hint="You signed in a while ago, and this concerns how to get into your account or its data."
+      title="Confirm it’s you"
+      hint="You signed in a while ago, and this affects access to your account or its data."
       width="max-w-md"
     >
       <ProofForm />

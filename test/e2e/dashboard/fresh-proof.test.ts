@@ -28,7 +28,7 @@ const goStaleFor = async (method: string, path: string) => {
   });
 };
 
-const prompt = () => page.getByRole('dialog', { name: 'Is it still you?' });
+const prompt = () => page.getByRole('dialog', { name: 'Confirm it’s you' });
 const countProofs = () => {
   const proofs: string[] = [];
   page.on('request', (request) => {

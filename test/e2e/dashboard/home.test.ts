@@ -36,12 +36,12 @@ test('a seller is offered to connect a store, and goes on without one', async ()
   await expect.poll(() => connect.getAttribute('aria-expanded')).toBe('false');
   await product.waitFor();
   await connect.click();
-  await page.getByText('makes its licenses, and mails the key').waitFor();
+  await page.getByText('creates its licenses and emails the key').waitFor();
   await expect
     .poll(() => page.getByRole('link', { name: 'Add a store' }).getAttribute('href'))
     .toBe('/stores?create=true');
   expect(await axeViolations(page)).toEqual([]);
-  await page.getByRole('button', { name: 'I need no store' }).click();
+  await page.getByRole('button', { name: 'I don’t need a store' }).click();
   await product.waitFor();
   await page.reload();
   await expect.poll(() => steps().count()).toBe(7);
@@ -112,7 +112,7 @@ test('calls count toward the usage limit and appear in the daily chart and its t
   await expect
     .poll(() => page.getByRole('meter', { name: 'API calls used' }).getAttribute('aria-valuetext'))
     .toBe('4 of 1,000');
-  const chart = page.getByRole('img', { name: /API calls of the last 30 days: 4 verify, 0 create/ });
+  const chart = page.getByRole('img', { name: /API calls in the last 30 days: 4 verify, 0 create/ });
   await chart.waitFor();
   const { width = 0 } = (await chart.boundingBox()) ?? {};
   await chart.hover({ position: { x: width - 16, y: 100 } });

@@ -79,7 +79,7 @@ test('a verify-only API key is rejected by other endpoints and shows when it exp
 test('rotating an API key shows a new one, and the old one works during the overlap', async () => {
   await row('Production').getByRole('button', { name: 'More for Production' }).click();
   await page.getByRole('menuitem', { name: 'Rotate' }).click();
-  await page.getByLabel('The old key goes on working for').selectOption({ label: '3 days' });
+  await page.getByLabel('The old key keeps working for').selectOption({ label: '3 days' });
   await page.getByRole('button', { name: 'Rotate key' }).click();
   const rotated = (await revealedKey().textContent()) ?? '';
   expect(rotated).not.toBe(production);

@@ -137,10 +137,10 @@ test('sets the product of licenses, and Undo gives each back what it had', async
     )
     .toBe(0);
   await bar().getByRole('button', { name: 'Set product' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Set product of licenses' });
+  const dialog = page.getByRole('dialog', { name: 'Set product for licenses' });
   await dialog.getByLabel('Product').selectOption('yearly');
   expect(await axeViolations(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Set product of 2 licenses' }).click();
+  await dialog.getByRole('button', { name: 'Set product for 2 licenses' }).click();
   await dialog.getByText('2 licenses changed.').waitFor();
   expect(await countOf('product=yearly-pro')).toBe(0);
   await dialog.getByRole('button', { name: 'Undo' }).click();

@@ -70,7 +70,7 @@ test('a text that licenses have can be looked for among machines, too', async ()
   await openPage(page, '/licenses');
   await search().fill('orrery');
   await button('Find machine “orrery”').click();
-  await page.getByText('No machine has the fingerprint or the activation “orrery”').waitFor();
+  await page.getByText('No machine has the fingerprint or activation ID “orrery”').waitFor();
   await button('Show all licenses').click();
   await expect.poll(() => rows().count()).toBe(4);
 });

@@ -10,7 +10,7 @@ test('an unknown URL shows a 404 page inside the shell, with a link to the home 
   await expect.poll(() => page.title()).toBe('Page not found · Latchkey');
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Licenses' }).waitFor();
-  await page.getByRole('main').getByRole('link', { name: 'Go to home' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'Go to Home' }).click();
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/');
   expect(consoleErrors).toEqual([]);

@@ -44,7 +44,7 @@ const verify = async () =>
     .status;
 
 const open = async () => {
-  await visit.page.getByLabel('Operator’s token').fill(TOKEN);
+  await visit.page.getByLabel('Operator token').fill(TOKEN);
   await visit.page.getByRole('button', { name: 'Open' }).click();
   await visit.page.getByRole('heading', { name: 'Accounts' }).waitFor();
 };
@@ -52,9 +52,9 @@ const open = async () => {
 test('asks for the operator’s token, and keeps it nowhere', async () => {
   const { page } = visit;
   await page.goto('/operator');
-  await page.getByLabel('Operator’s token').fill('wrong');
+  await page.getByLabel('Operator token').fill('wrong');
   await page.getByRole('button', { name: 'Open' }).click();
-  await page.getByText('This isn’t the operator’s token.').waitFor();
+  await page.getByText('This isn’t the operator token.').waitFor();
   await open();
   const kept = await page.evaluate(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',

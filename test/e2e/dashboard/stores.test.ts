@@ -79,11 +79,11 @@ test('an offer is saved with a preview, and makes the license of the purchase th
   await page.getByRole('link', { name: 'Add offer' }).click();
   await page.getByRole('button', { name: 'Add offer' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add offer' });
-  await dialog.getByLabel('Store’s id').fill('orrery-yearly');
+  await dialog.getByLabel('Store’s ID').fill('orrery-yearly');
   await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
   await dialog.getByLabel('Buyer gets').selectOption('days');
   await dialog.getByLabel('Days').fill('30');
-  await dialog.getByText('makes a license of orrery that is good for 30 days').waitFor();
+  await dialog.getByText('creates a license for orrery that is valid for 30 days').waitFor();
   expect(await axeViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Save offer' }).click();
   await page.getByText('Offer saved').waitFor();
@@ -107,7 +107,7 @@ test('a purchase shows what the store has said, its licenses, and its email', as
   await page.getByRole('table', { name: 'Licenses' }).getByText('Active').waitFor();
   await page.getByRole('region', { name: 'What the store has said' }).getByText('Paid').waitFor();
   await page.getByRole('button', { name: 'Send again' }).click();
-  await page.getByText('Email due now').waitFor();
+  await page.getByText('Email queued').waitFor();
   expect(await axeViolations(page)).toEqual([]);
 });
 
@@ -141,7 +141,7 @@ test('a purchase that waits gets a product of its own', async () => {
   await page.getByRole('button', { name: 'Choose product' }).click();
   const dialog = page.getByRole('dialog', { name: 'Choose product' });
   await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
-  await dialog.getByRole('button', { name: 'Make licenses' }).click();
+  await dialog.getByRole('button', { name: 'Create licenses' }).click();
   const licenses = page.getByRole('table', { name: 'Licenses' });
   await licenses.getByText('Active').waitFor();
   await expect.poll(() => licenses.locator('tbody tr').count()).toBe(1);

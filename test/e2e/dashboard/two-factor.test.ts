@@ -70,7 +70,7 @@ test('a sign-in asks for a code, which works once', async () => {
   await signOutAndIn();
   await page.getByLabel('Code').fill(code);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('The code is wrong, or it was used before.').waitFor();
+  await page.getByText('The code is wrong or was already used.').waitFor();
   await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('code');
 });
 
@@ -99,7 +99,7 @@ test('deleting the account asks for a code', async () => {
   await page.getByLabel('Code').fill('000000');
   await page.getByLabel('Type your email address to confirm').fill(ada.email);
   await page.getByRole('button', { name: 'Delete account' }).click();
-  await expect.poll(() => page.getByRole('alert').textContent()).toContain('the code is wrong');
+  await expect.poll(() => page.getByRole('alert').textContent()).toContain('code is wrong');
 });
 
 test('a recovery code signs in, and another one turns it off', async () => {
@@ -113,7 +113,7 @@ test('a recovery code signs in, and another one turns it off', async () => {
   await page.getByLabel('Your password').fill(PASSWORD);
   await page.getByLabel('Code').fill(recoveryCodes[0] ?? '');
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
-  await page.getByText('The password or the code is wrong').waitFor();
+  await page.getByText('The password or code is wrong').waitFor();
   await page.getByLabel('Code').fill(recoveryCodes[1] ?? '');
   await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
   await page.getByText('Off', { exact: true }).waitFor();

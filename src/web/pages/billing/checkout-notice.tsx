@@ -77,8 +77,8 @@ const NOT_COMPLETED: NoticeContent = {
 
 const GIVEN_BACK: NoticeContent = {
   kind: 'plain',
-  title: 'Your payment was given back',
-  text: 'It bought nothing, because your plan was already paid for or had ended.',
+  title: 'Your payment was refunded',
+  text: 'It had no effect, because your plan was already paid for or had ended.',
 };
 
 const DECLINED: NoticeContent = { ...NOT_COMPLETED, kind: 'bad', title: 'Payment declined' };

@@ -55,7 +55,7 @@ const SubscriptionNotice = ({ billing }: { billing: Billing }) => {
   if (subscription.status === 'suspended') {
     return (
       <Message isBad title={`The last payment for ${name} is disputed`}>
-        The limits of Free apply until your bank has decided, or you take the dispute back.
+        The limits of Free apply until your bank decides or you withdraw the dispute.
       </Message>
     );
   }
@@ -105,7 +105,7 @@ const PlanUsage = () => {
       <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="text-sm text-bad">
-          You’ve reached your limit. Until the period ends or you upgrade, only machines of existing customers
+          You’ve reached your limit. Until the period ends or you upgrade, only existing customers’ machines
           are answered, up to 125% of the limit.
         </p>
       )}

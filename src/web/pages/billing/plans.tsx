@@ -78,7 +78,7 @@ const isActivePlan = ({ plan, subscription }: Billing, name: PlanName): boolean 
 const Resume = ({ name }: { name: PaidPlan }) => {
   const resume = useMutation({
     ...resumeSubscription,
-    onSuccess: () => showToast(`${PLAN_TITLES[name]} goes on`),
+    onSuccess: () => showToast(`${PLAN_TITLES[name]} continues`),
   });
   return (
     <>

@@ -81,7 +81,7 @@ export const Customers = () => {
     navigate({ search: text ? { q: text } : {}, replace: true, resetScroll: false }),
   );
   return (
-    <Page title="Customers" hint="Whom your licenses belong to, by email address.">
+    <Page title="Customers" hint="Who your licenses belong to, by email address.">
       <SearchField
         label="Search customers"
         placeholder={capitalize(customerWords('disjunction'))}
@@ -104,7 +104,7 @@ export const Customers = () => {
                 </ButtonLink>
               }
             >
-              A license makes its email address a customer.
+              Each license’s email address is a customer.
             </Empty>
           ) : (
             <Empty

@@ -74,7 +74,7 @@ export const Machines = ({ licenses, children }: MachinesProps) => {
   const query = useQuery(machinesQuery(shown.map(({ id }) => id)));
   const hint =
     licenses.length > MAX_LICENSES
-      ? `Where the ${MAX_LICENSES} newest of these licenses are used. The page of a license has its own.`
+      ? `Where the ${MAX_LICENSES} newest of these licenses are used. Each license’s page has its own.`
       : 'Where these licenses are used.';
   return (
     <>

@@ -24,14 +24,14 @@ export const ConnectStore = ({ isOpen, onOpen, onDismissed }: ConnectStoreProps)
     <StepRow title="Connect your store" isOptional isOpen={isOpen} onOpen={onOpen}>
       <p>
         Do you sell with Stripe, Paddle, Lemon Squeezy, Polar, Gumroad, FastSpring, WooCommerce, or in a shop
-        of your own? Then each purchase there makes its licenses, and mails the key to the buyer.
+        of your own? Then each purchase there creates its licenses and emails the key to the buyer.
       </p>
       <div className="flex flex-wrap gap-2">
         <ButtonLink to="/stores" search={{ create: true }} variant="solid" size="sm">
           Add a store
         </ButtonLink>
         <Button size="sm" onClick={dismiss}>
-          I need no store
+          I don’t need a store
         </Button>
       </div>
     </StepRow>

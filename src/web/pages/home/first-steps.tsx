@@ -23,7 +23,7 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
     <>
       <p>
         Your application authenticates its calls with an API key. This one can only make an application’s
-        calls, so that it can ship with it. You can copy, reveal, and delete it at any time.
+        calls, so it can ship inside one. You can copy, reveal, and delete it at any time.
       </p>
       <Button
         size="sm"
@@ -67,8 +67,8 @@ const FirstProduct = () => {
 const FirstLicense = () => (
   <>
     <p>
-      A license gives a customer a key, with the terms of its product. The sample is for yourself: the next
-      step shows its key, and never a customer’s.
+      A license gives a customer a key, with the terms of its product. The sample is for you: the next step
+      shows its key, and never a customer’s.
     </p>
     <div className="flex flex-wrap gap-2">
       <CreateSample />

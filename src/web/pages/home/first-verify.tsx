@@ -71,7 +71,7 @@ export const FirstVerify = ({
       </p>
       {data?.license_id === null && (
         <div className="grid justify-items-start gap-2">
-          <p>Without a sample license, these lines have the key of a license that doesn’t exist.</p>
+          <p>Without a sample license, these lines use the key of a license that doesn’t exist.</p>
           <CreateSample />
         </div>
       )}

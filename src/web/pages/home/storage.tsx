@@ -23,7 +23,7 @@ export const Storage = ({ storage }: { storage: Dashboard['storage'] | undefined
     )}
     {storage && storage.used >= storage.limit && (
       <p className="text-bad">
-        The storage is full. Nothing can be added until you delete something or get a higher limit.
+        Storage is full. Nothing can be added until you delete something or get a higher limit.
       </p>
     )}
   </div>

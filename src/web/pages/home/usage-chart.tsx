@@ -120,7 +120,7 @@ const Plot = ({ days }: { days: Days }) => {
     <div className="h-61">
       <div
         role="img"
-        aria-label={`API calls of the last 30 days: ${formatCount(verified)} verify, ${formatCount(created)} create. The table shows each day.`}
+        aria-label={`API calls in the last 30 days: ${formatCount(verified)} verify, ${formatCount(created)} create. The table shows each day.`}
         className="relative"
       >
         <div ref={host} className="h-54 overflow-hidden" />

@@ -23,7 +23,7 @@ const Figures = ({ usage }: { usage: Dashboard['usage'] }) => {
       <Meter label="API calls used" used={used} limit={limit} />
       {used >= limit && (
         <p className="mt-2 text-sm text-bad">
-          You have reached the limit. Until it resets, only machines of existing customers are answered, up to
+          You have reached the limit. Until it resets, only existing customers’ machines are answered, up to
           125% of it.
         </p>
       )}

@@ -55,7 +55,7 @@ export const ColumnsTable = ({
   return (
     <>
       <div className="flex flex-wrap items-center justify-between gap-2 border-t border-line px-5 py-3">
-        <p className="text-sm text-muted">Check what the columns become. Their names were guessed.</p>
+        <p className="text-sm text-muted">Check what the columns become. These are guesses.</p>
         {left.length > 0 && (
           <Button
             size="sm"

@@ -48,7 +48,7 @@ const Paste = ({ onChoose }: { onChoose: (file: File) => void }) => {
         label="Rows"
         name="rows"
         rows={6}
-        hint="With the names of the columns in the first row. Cells that are copied from a spreadsheet are fine."
+        hint="With the column names in the first row. Cells copied from a spreadsheet are fine."
         className="font-mono"
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}

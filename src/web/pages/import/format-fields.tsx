@@ -95,7 +95,7 @@ export const FormatFields = ({
         <Choices
           label="Separator"
           name="delimiter"
-          hint="The file has several signs that could separate its cells."
+          hint="Several characters could separate the cells of this file."
           value={shape.delimiter}
           names={SIGNS}
           onChoose={(value) => {

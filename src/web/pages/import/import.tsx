@@ -11,8 +11,8 @@ let files = 0;
 
 const Services = () => (
   <p className="text-sm text-muted">
-    Files of Keygen, Gumroad, Lemon Squeezy, Polar, Cryptlex, LicenseSpring, and Paddle are recognized, as is
-    an export of Latchkey. For any other file, you say what its columns are. License keys stay the same:{' '}
+    Files from Keygen, Gumroad, Lemon Squeezy, Polar, Cryptlex, LicenseSpring, and Paddle are recognized, as
+    are Latchkey exports. For any other file, you say what its columns are. License keys stay the same:{' '}
     <a className="underline hover:text-ink" href="/docs/moving-from">
       how to move from another service
     </a>
@@ -44,7 +44,7 @@ export const ImportPage = () => {
   return (
     <Page
       title="Import licenses"
-      hint="Bring licenses from another system. You see what would happen before anything changes."
+      hint="Bring in licenses from another system. You see what would happen before anything changes."
       above={<UpLink to="/licenses" name="Licenses" />}
     >
       {!isStarted && (

@@ -120,7 +120,7 @@ const Stopped = ({
   <Card aria-label="Import">
     <CardHeader
       title="Import stopped"
-      hint={`${plural(summary?.rows ?? 0, 'row')} of ${plural(job.source.survey.rows, 'row')} done. Continue here, or import the same file again later: what is there already stays as it is.`}
+      hint={`${plural(summary?.rows ?? 0, 'row')} of ${plural(job.source.survey.rows, 'row')} done. Continue here, or import the same file again later: what is already there stays as it is.`}
       actions={
         <>
           <Button size="sm" onClick={onAnother}>

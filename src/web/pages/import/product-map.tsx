@@ -47,7 +47,7 @@ export const ProductMap = ({
             value={codes[item.product] ?? item.code ?? AS_IT_IS}
             onChange={({ currentTarget }) => onChange(item.product, currentTarget.value)}
           >
-            <option value={AS_IT_IS}>{item.product}, as the file has it</option>
+            <option value={AS_IT_IS}>{item.product}, as in the file</option>
             <option value={NO_PRODUCT}>No product</option>
             {products.map((product) => (
               <option key={product.code} value={product.code}>

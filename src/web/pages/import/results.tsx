@@ -48,7 +48,7 @@ export const FailedRows = ({
         <p className="text-sm text-muted">
           {counts.failed > MAX_SHOWN
             ? `The first ${MAX_SHOWN} of ${plural(counts.failed, 'row')} that can’t be imported.`
-            : `${plural(counts.failed, 'row')} can’t be imported. Correct them in a file of their own, and import it.`}
+            : `${plural(counts.failed, 'row')} can’t be imported. Correct them in a separate file, and import it.`}
         </p>
         {whole.length > 0 && (
           <Button size="sm" onClick={download}>

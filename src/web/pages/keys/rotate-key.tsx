@@ -32,10 +32,10 @@ const RotateForm = ({
       onSend={({ overlap_hours }) => rotate.mutate({ overlap_hours: Number(overlap_hours) })}
     >
       <SelectField
-        label="The old key goes on working for"
+        label="The old key keeps working for"
         name="overlap_hours"
         defaultValue={DEFAULT_OVERLAP_HOURS}
-        hint="Time to replace it where it is used. It never lives longer than its own expiry."
+        hint="Time to replace it where it is used. It never outlives its own expiry date."
       >
         {OVERLAPS.map(({ hours, label }) => (
           <option key={hours} value={hours}>

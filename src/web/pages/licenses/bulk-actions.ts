@@ -31,7 +31,7 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
   suspend: {
     ...verbOf('Suspend'),
     done: 'suspended',
-    consequence: 'Verify calls return that they aren’t valid. You can reinstate them at any time.',
+    consequence: 'Verify calls report that they aren’t valid. You can reinstate them at any time.',
     skipped: 'suspended, expired, or revoked',
   },
   reinstate: {
@@ -44,7 +44,7 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
     ...verbOf('Revoke'),
     done: 'revoked',
     consequence:
-      'Verify calls return that they aren’t valid. Revoked licenses can’t be reinstated or extended.',
+      'Verify calls report that they aren’t valid. Revoked licenses can’t be reinstated or extended.',
     skipped: 'already revoked',
   },
   extend: {
@@ -55,9 +55,9 @@ export const ACTION_TEXTS: Record<BulkAction, ActionText> = {
   },
   product: {
     verb: 'Set product',
-    confirm: (licenses) => `Set product of ${licenses}`,
+    confirm: (licenses) => `Set product for ${licenses}`,
     done: 'changed',
-    consequence: 'They get the product’s terms, besides their own. Their expiry dates stay.',
+    consequence: 'They get the product’s terms, besides their own. Their expiry dates don’t change.',
     skipped: '',
   },
 };

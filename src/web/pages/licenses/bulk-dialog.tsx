@@ -73,7 +73,7 @@ const Confirmation = ({
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant={action === 'revoke' ? 'danger' : 'solid'} disabled={count === 0}>
           {action === 'product' && product === ''
-            ? `Remove product of ${licensesText(count)}`
+            ? `Remove product from ${licensesText(count)}`
             : text.confirm(licensesText(count))}
         </Button>
       </DialogActions>

@@ -40,7 +40,7 @@ const OfflineFileCard = ({ license }: { license: LicenseBody }) => {
     <Card>
       <CardHeader
         title="Offline file"
-        hint="Lets the application run on a machine without a network. The machine takes a seat until the file ends."
+        hint="Lets the application run on a machine without a network. The machine takes a seat until the file expires."
         actions={
           <Button size="sm" onClick={() => setOpen(true)}>
             <FileKey aria-hidden />

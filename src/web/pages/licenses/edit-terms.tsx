@@ -179,7 +179,7 @@ const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => v
         noun="entitlement"
         example="export"
         canRemove
-        hint="Added to the product’s entitlements. An entry of the same name replaces the product’s, or takes it away."
+        hint="Added to the product’s entitlements. An entry with the same name replaces the product’s, or removes it."
         rows={rows}
         onChange={setRows}
       />

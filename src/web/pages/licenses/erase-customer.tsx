@@ -26,7 +26,7 @@ export const EraseCustomer = ({ email, onErased, ...props }: EraseCustomerProps)
   >
     <p>
       The customer’s {customerWords('conjunction')}, and the names of machines, are removed from all of their
-      licenses, and from history and events. The licenses go on working. This can’t be undone.
+      licenses, and from history and events. The licenses keep working. This can’t be undone.
     </p>
   </Confirm>
 );

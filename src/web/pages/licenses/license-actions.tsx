@@ -69,7 +69,7 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         onDone={() => showToast('License suspended')}
       >
         <p>
-          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> isn’t
+          Verify calls report that <code className="text-ink break-all">{license.license_key}</code> isn’t
           valid. You can reinstate it at any time.
         </p>
       </Confirm>
@@ -83,7 +83,7 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         onDone={() => showToast('License reinstated')}
       >
         <p>
-          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> is valid
+          Verify calls report that <code className="text-ink break-all">{license.license_key}</code> is valid
           again.
         </p>
       </Confirm>
@@ -99,7 +99,7 @@ export const LicenseActions = ({ license }: { license: LicenseBody }) => {
         focusAfter={() => revokeButton.current ?? edit.current}
       >
         <p>
-          Verify calls return that <code className="text-ink break-all">{license.license_key}</code> isn’t
+          Verify calls report that <code className="text-ink break-all">{license.license_key}</code> isn’t
           valid. A revoked license can’t be reinstated or renewed.
         </p>
         {license.status === 'active' && <p>To stop it temporarily, suspend it instead.</p>}

@@ -89,7 +89,7 @@ const Origin = ({ license, product }: { license: LicenseBody; product: Product |
   }
   return license.product === null
     ? 'This license has no product to inherit terms from.'
-    : `No product has the code “${license.product}”, so that this license inherits no terms.`;
+    : `No product has the code “${license.product}”, so this license inherits no terms.`;
 };
 
 /** The terms that apply to the license, and where each comes from. */

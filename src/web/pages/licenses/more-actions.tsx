@@ -27,7 +27,7 @@ const ReplaceKey = ({ license, ...props }: DialogProps) => (
   >
     <p>
       The license gets a new key. <code className="break-all text-ink">{license.license_key}</code> is unknown
-      from then on, so that applications that use it stop working. Machines keep their seats.
+      from then on, so applications that use it stop working. Machines keep their seats.
     </p>
   </Confirm>
 );

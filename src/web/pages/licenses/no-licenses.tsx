@@ -63,7 +63,7 @@ export const NoLicenses = ({
         }
       >
         {machine &&
-          `No machine has the fingerprint or the activation “${machine}”, or a name that begins so.`}
+          `No machine has the fingerprint or activation ID “${machine}”, or a name that begins with it.`}
       </Empty>
     );
   }

@@ -49,7 +49,7 @@ const FileForm = ({
         inputMode="numeric"
         autoComplete="off"
         maxLength={4}
-        hint="How long the file is good, never past the license’s end. Leave empty for the days offline of the license’s terms."
+        hint="How long the file is valid, never past the license’s end. Leave empty to use the days offline of the license’s terms."
         className="nums"
       />
       <FormActions onCancel={onClose} isBusy={issue.isPending}>
@@ -71,8 +71,8 @@ const Issued = ({
 }) => (
   <div className="grid gap-4">
     <p className="text-muted">
-      Good until {formatExact(file.expires_at)}. The file can’t be called back: it holds the machine’s seat
-      until then.
+      Valid until {formatExact(file.expires_at)}. The file can’t be revoked: it holds the machine’s seat until
+      then.
     </p>
     <DialogActions>
       <Button onClick={onClose}>Done</Button>
@@ -105,7 +105,7 @@ export const OfflineFile = ({
       onClose={onClose}
       onClosed={() => setFile(null)}
       title={file ? 'Offline file created' : 'Create offline file'}
-      hint={!file && 'For a machine without a network. The machine takes a seat until the file ends.'}
+      hint={!file && 'For a machine without a network. The machine takes a seat until the file expires.'}
     >
       {file ? (
         <Issued license={license} file={file} onClose={onClose} />

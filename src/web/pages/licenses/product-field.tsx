@@ -19,7 +19,7 @@ const hintOf = (value: string, products: Product[] | undefined): string | undefi
   if (!products) return undefined;
   const product = products.find(({ code }) => code === value);
   if (product) return `${summarize(draftOf(product)).join(' · ')}.`;
-  if (value !== '') return 'Not a product, so that the license inherits no terms from it.';
+  if (value !== '') return 'Not a product, so the license inherits no terms from it.';
   if (products.length === 0) return 'A product says what its licenses allow. Create your first one here.';
   return 'Without a product, a license has only its own terms.';
 };

@@ -101,7 +101,7 @@ const Ready = ({ apiKeys, licenseKey }: { apiKeys: [ApiKey, ...ApiKey[]]; licens
         maxLength={256}
         value={fingerprint}
         onChange={({ currentTarget: { value } }) => change(() => setFingerprint(value))}
-        hint="Made up, as if it identified a machine. Leave empty to send none."
+        hint="Made up, to stand for a machine. Leave empty to send none."
         className="font-mono"
       />
       <div className="grid grid-cols-[minmax(0,1fr)] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">

@@ -133,8 +133,8 @@ export const AccountMenu = ({ account, actions }: Props) => {
         onDone={() => showToast('Account suspended')}
       >
         <p>
-          Its API keys are refused at once, so that its customers’ licenses can’t be verified. Its owner can
-          read and export, and nothing else. Its subscription goes on.
+          Its API keys are refused at once, so its customers’ licenses can’t be verified. Its owner can read
+          and export, and nothing else. Its subscription continues.
         </p>
       </Confirm>
       <Confirm
@@ -153,11 +153,11 @@ export const AccountMenu = ({ account, actions }: Props) => {
         title="Reset two-factor authentication?"
         action="Reset in 48 hours"
         write={actions.resetTwoFactor(account.id)}
-        onDone={() => showToast('Two-factor authentication goes off in 48 hours')}
+        onDone={() => showToast('Two-factor authentication turns off in 48 hours')}
       >
         <p>
           For an owner who has lost the app and the recovery codes. {account.email} gets an email at once, and
-          signing in with a code stops it.
+          signing in with a code stops the reset.
         </p>
       </Confirm>
       <Dialog
@@ -180,7 +180,7 @@ export const AccountMenu = ({ account, actions }: Props) => {
         isOpen={open === 'database'}
         onClose={close}
         title="Move to another database"
-        hint="Calls are answered meanwhile. Changes of the account are refused until its rows are there, for some seconds or minutes, and callers repeat them."
+        hint="Calls are answered meanwhile. Changes to the account are refused until its rows are there, for a few seconds or minutes, and callers retry them."
       >
         <DatabaseForm account={account} actions={actions} onClose={close} />
       </Dialog>

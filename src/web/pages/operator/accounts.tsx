@@ -91,7 +91,7 @@ export const Accounts = ({ token, actions }: { token: string; actions: OperatorA
       <div className="flex flex-wrap items-center gap-3 px-5 pb-4">
         <SearchField
           label="Search accounts"
-          placeholder="Email, name, or account id"
+          placeholder="Email, name, or account ID"
           text={search.text}
           isBusy={isPlaceholderData}
           onType={search.type}

@@ -24,7 +24,7 @@ const InviteForm = ({
         name="email"
         type="email"
         autoComplete="off"
-        hint="Only this address can use the link. Leave it empty for a link that anybody can use once."
+        hint="Only this address can use the link. Leave it empty for a link that anyone can use once."
       />
       <FormActions onCancel={onClose} isBusy={invite.isPending}>
         Create link
@@ -48,7 +48,7 @@ export const Invite = ({ actions }: { actions: OperatorActions }) => {
         isOpen={isOpen}
         onClose={close}
         onClosed={() => setUrl(null)}
-        title={url === null ? 'Invite somebody' : 'Invitation'}
+        title={url === null ? 'Invite someone' : 'Invitation'}
         hint={url === null ? 'The link works once, for seven days.' : 'Send this link. It isn’t shown again.'}
       >
         {url === null ? (

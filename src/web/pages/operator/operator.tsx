@@ -15,8 +15,8 @@ const TokenForm = ({ onOpen }: { onOpen: (token: string) => void }) => {
   const open = useMutation({
     mutationFn: async (token: string) => {
       await readAccounts(token, '', 'newest')
-        .catch(reword('not_found', { message: 'This service has no operator’s token. Set OPERATOR_TOKEN.' }))
-        .catch(reword('invalid_credentials', { message: 'This isn’t the operator’s token.' }));
+        .catch(reword('not_found', { message: 'This service has no operator token. Set OPERATOR_TOKEN.' }))
+        .catch(reword('invalid_credentials', { message: 'This isn’t the operator token.' }));
       return token;
     },
     onSuccess: onOpen,
@@ -24,11 +24,11 @@ const TokenForm = ({ onOpen }: { onOpen: (token: string) => void }) => {
   return (
     <SignInFrame
       title="Operator"
-      hint="For whoever runs this service. The token stays in this page, and is gone with it."
+      hint="For whoever runs this service. The token is only kept while this page is open."
     >
       <Form write={open} onSend={({ token = '' }) => open.mutate(token.trim())}>
         <TextField
-          label="Operator’s token"
+          label="Operator token"
           name="token"
           type="password"
           autoComplete="off"
@@ -59,7 +59,7 @@ export const OperatorPage = () => {
     <main>
       <Page
         title="Operator"
-        hint="The accounts of this service, and what it has to catch up with."
+        hint="The accounts of this service, and what it has to catch up on."
         actions={
           <>
             <Invite actions={actions} />

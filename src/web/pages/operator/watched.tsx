@@ -48,7 +48,7 @@ const WATCHES: Watch[] = [
     read: largestOf('d1_size_bytes'),
     format: formatBytes,
     badFrom: 8 * GB,
-    meaning: 'A D1 database ends at 10 GB. Writes of all of its accounts then fail.',
+    meaning: 'A D1 database is full at 10 GB. Then writes of all of its accounts fail.',
     todo: 'Add a database for new accounts: see the guide on running the service.',
   },
   {
@@ -56,7 +56,7 @@ const WATCHES: Watch[] = [
     read: largestOf('erasure_overdue_seconds'),
     format: ageText,
     badFrom: 7_200,
-    meaning: 'Somebody has asked to be erased, and isn’t yet. The hourly work goes on with it.',
+    meaning: 'Somebody has asked to be erased, and hasn’t been yet. The hourly work continues it.',
     todo: 'Over two hours: look in the log for erasure_not_finished and payment_not_refunded, which name the account and the error.',
   },
   {
@@ -90,8 +90,8 @@ const WATCHES: Watch[] = [
     format: formatCount,
     badFrom: 100,
     meaning:
-      'Accounts whose gate loads its copy, after a release for instance. They answer meanwhile, more slowly.',
-    todo: 'Wait. If it stays for an hour, D1 can’t be read.',
+      'Accounts whose gate is loading its copy, after a release for instance. They still answer, more slowly.',
+    todo: 'Wait. If it lasts an hour, D1 can’t be read.',
   },
   {
     title: 'Kept beyond the database',
@@ -112,7 +112,7 @@ const WatchRow = ({ watch, samples }: { watch: Watch; samples: Samples }) => {
         <p className="text-sm text-muted">{watch.title}</p>
         <p className="flex flex-wrap items-center gap-2">
           <span className="nums text-lg font-semibold">{watch.format(value)}</span>
-          {isBad && <StateBadge tone="bad">Look at it</StateBadge>}
+          {isBad && <StateBadge tone="bad">Needs attention</StateBadge>}
         </p>
       </div>
       <div className="text-sm">
@@ -128,7 +128,7 @@ export const Watched = ({ token }: { token: string }) => {
   const { data, error, refetch } = useQuery(metricsQuery(token));
   return (
     <Card aria-label="Service">
-      <CardHeader title="Service" hint="As of now. The page reads it again every minute." />
+      <CardHeader title="Service" hint="As of now. The page refreshes it every minute." />
       {data ? (
         <ul className="divide-y divide-line border-t border-line">
           {WATCHES.map((watch) => (

@@ -25,11 +25,11 @@ const PERMISSIONS: [PortalPermission, string, string][] = [
   [
     'release_seat',
     'Release a machine’s seat',
-    'The next machine counts under the transfers that the terms allow.',
+    'The next machine counts toward the transfers that the terms allow.',
   ],
   ['offline_file', 'Get an offline file', 'For as many days as the terms say.'],
-  ['rotate_key', 'Change their license key', 'The old one ends at once, on each machine.'],
-  ['change_email', 'Change their email address', 'Both the old and the new address confirm it.'],
+  ['rotate_key', 'Change their license key', 'The old one stops at once, on every machine.'],
+  ['change_email', 'Change their email address', 'Both the old and the new address must confirm it.'],
 ];
 
 /** The service refuses an empty text, and takes null for none. */
@@ -65,12 +65,12 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         name="name"
         maxLength={MAX_PORTAL_NAME_LENGTH}
         defaultValue={settings.name ?? ''}
-        hint="What your customers know you as. The portal’s emails come with it."
+        hint="What your customers know you as. Portal emails are sent under it."
       />
       <div className="grid gap-2">
         <Choice
           name="has_color"
-          label="Buttons have your color"
+          label="Buttons in your color"
           defaultChecked={settings.accent_color !== null}
         />
         <input
@@ -86,7 +86,7 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         name="support_url"
         type="url"
         defaultValue={settings.support_url ?? ''}
-        hint="A page, or mailto: and an address. Customers find it at the bottom of the portal."
+        hint="A URL, or mailto: and an email address. Customers find it at the bottom of the portal."
       />
       <ChoiceGroup label="Customers may">
         {PERMISSIONS.map(([name, label, hint]) => (
@@ -140,7 +140,7 @@ export const PortalSettingsPage = () => {
           <Card>
             <CardHeader
               title="Portal"
-              hint="A page on which your customers see their licenses and machines, and help themselves."
+              hint="A page where your customers see and manage their licenses and machines."
               actions={<Preview settings={settings} />}
             />
             <NoEmails />

@@ -51,7 +51,7 @@ export const ProductRules = ({
           </ChoiceGroup>
           <div>
             <Button size="sm" onClick={() => remove(code)}>
-              As for the others
+              Same as the others
             </Button>
           </div>
         </div>

@@ -40,7 +40,7 @@ const Preview = ({ code, words }: { code: string; words: MailWords }) => {
     <Card aria-label="What the buyer gets">
       <CardHeader
         title="What the buyer gets"
-        hint="With an example of a key. Unsaved changes are shown, too."
+        hint="With an example key. Unsaved changes are shown, too."
         actions={
           <Button size="sm" isBusy={test.isPending} onClick={() => test.mutate(words)}>
             Send me a test
@@ -57,7 +57,7 @@ const Preview = ({ code, words }: { code: string; words: MailWords }) => {
               <dd className="wrap-anywhere">{data.from_name}</dd>
               {data.reply_to !== null && (
                 <>
-                  <dt className="text-muted">Answers go to</dt>
+                  <dt className="text-muted">Replies go to</dt>
                   <dd className="wrap-anywhere">{data.reply_to}</dd>
                 </>
               )}
@@ -111,7 +111,7 @@ const MailForm = ({ mail: { code, ...saved } }: { mail: ProductMail }) => {
             type="url"
             defaultValue={saved.support_url ?? ''}
             placeholder="https://"
-            hint="Without one, buyers are told to answer the email."
+            hint="Without one, buyers are told to reply to the email."
           />
           <div className="flex">
             <Button type="submit" variant="solid" isBusy={save.isPending}>

@@ -46,7 +46,7 @@ const CreateForm = ({ onCreated, onClose }: Pick<CreateProductProps, 'onCreated'
         spellCheck={false}
         maxLength={MAX_PRODUCT_CODE_LENGTH}
         placeholder="orrery-studio"
-        hint="Licenses whose product is this code have the product’s terms. It can’t be changed later."
+        hint="Licenses whose product is this code have the product’s terms. The code can’t be changed later."
         className="font-mono"
       />
       <NameField />

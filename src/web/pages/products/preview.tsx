@@ -55,10 +55,10 @@ const fullAnswer = (code: string, terms: TermsDraft, nowMs: number) => {
 const tokenText = ({ offline_days, lease_seconds, duration_days }: TermsDraft, nowMs: number): string => {
   const days = offline_days ?? DEFAULT_OFFLINE_DAYS;
   if (lease_seconds !== null && lease_seconds * 1_000 <= days * DAY_MS)
-    return 'The signed token is good until the lease ends, also without a network.';
+    return 'The signed token is valid until the lease ends, even without a network.';
   if (duration_days !== null && duration_days < days)
-    return `The signed token is good until the license ends on ${formatDate(addDays(isoDate(nowMs), duration_days))}, also without a network.`;
-  return `The signed token is good for ${plural(days, 'day')}, also without a network.`;
+    return `The signed token is valid until the license ends on ${formatDate(addDays(isoDate(nowMs), duration_days))}, even without a network.`;
+  return `The signed token is valid for ${plural(days, 'day')}, even without a network.`;
 };
 
 const Example = ({ code, terms }: { code: string; terms: TermsDraft }) => {

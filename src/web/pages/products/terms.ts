@@ -106,12 +106,12 @@ export const TERM_HINTS = {
   max_activations: 'Machines that may use a license at the same time.',
   lease_seconds:
     'A machine’s seat is free again this long after the application’s last call. Without it, a machine keeps its seat until the seat is released.',
-  offline_days: 'How long an application may run without contact to the service.',
+  offline_days: 'How long an application may run without contact with the service.',
   max_transfers: `How many more machines than seats may take a seat within ${TRANSFER_DAYS} days.`,
   self_service:
     'An application that finds no free seat is told which machines hold the seats, and may replace one of them.',
   duration_days: 'How long a new license lasts, unless you choose an expiry date.',
   updates_days: 'How long after its creation a new license covers new versions.',
-  grace_days: 'How long a license stays good after its last day, for a renewal that comes late.',
+  grace_days: 'How long a license stays valid after its last day, in case a renewal comes late.',
   entitlements: 'Features and limits that the application reads, such as export: true.',
 } satisfies Record<keyof TermsDraft, string>;

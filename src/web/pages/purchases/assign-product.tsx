@@ -11,7 +11,7 @@ const AssignForm = ({ purchaseId, onClose }: { purchaseId: string; onClose: () =
   const assign = useMutation({
     ...assignPurchase(purchaseId),
     onSuccess: () => {
-      showToast('Licenses made');
+      showToast('Licenses created');
       onClose();
     },
   });
@@ -19,7 +19,7 @@ const AssignForm = ({ purchaseId, onClose }: { purchaseId: string; onClose: () =
     <Form write={assign} onSend={() => assign.mutate(product)}>
       <ProductField value={product} onChoose={setProduct} />
       <FormActions onCancel={onClose} isBusy={assign.isPending}>
-        Make licenses
+        Create licenses
       </FormActions>
     </Form>
   );
@@ -38,7 +38,7 @@ export const AssignProduct = ({
     isOpen={isOpen}
     onClose={onClose}
     title="Choose product"
-    hint="For this purchase alone. Add an offer to the store for those that follow."
+    hint="For this purchase only. For later ones, add an offer to the store."
   >
     <AssignForm purchaseId={purchaseId} onClose={onClose} />
   </Dialog>

@@ -6,10 +6,10 @@ type Fact = PurchaseDetails['facts'][number];
 const TEXTS: Record<string, string> = {
   ordered: 'Ordered',
   paid: 'Paid',
-  joined: 'The payment has another name',
+  joined: 'The payment has another ID',
   linked: 'Belongs to this purchase',
   past_due: 'Payment overdue',
-  ended: 'The subscription is over',
+  ended: 'The subscription has ended',
   buyer: 'The buyer’s address is known',
 };
 
@@ -29,8 +29,8 @@ const untilOf = (details: Fact['details']): number | null => {
 export const factText = ({ kind, details }: Fact, format: (date: string) => string): string => {
   if (kind === 'disputed') return DISPUTES[details['state'] as string] ?? 'Disputed at the bank';
   if (kind === 'refunded') {
-    if (details['amount'] === 0) return 'A refund was taken back';
-    return details['amount'] === null ? 'Refunded' : 'Refunded, as far as the amount says';
+    if (details['amount'] === 0) return 'A refund was reversed';
+    return details['amount'] === null ? 'Refunded' : 'Refunded, in the reported amount';
   }
   if (kind === 'renews') return `Renews on ${format(isoDate(Number(details['untilMs'])))}`;
   const until = kind === 'paid' ? untilOf(details) : null;

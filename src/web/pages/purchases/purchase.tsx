@@ -33,7 +33,7 @@ const ABOVE = <UpLink to="/purchases" name="Purchases" />;
 
 const Licenses = ({ licenses }: Pick<PurchaseDetails, 'licenses'>) => (
   <Card>
-    <CardHeader title="Licenses" hint="What this purchase has made." />
+    <CardHeader title="Licenses" hint="What this purchase created." />
     {licenses.length === 0 ? (
       <p className="px-5 pb-5 text-sm text-muted">None yet.</p>
     ) : (
@@ -76,7 +76,7 @@ const Licenses = ({ licenses }: Pick<PurchaseDetails, 'licenses'>) => (
 const Mails = ({ purchase }: { purchase: PurchaseDetails }) => {
   const resend = useMutation({
     ...resendPurchaseMail(purchase.id),
-    onSuccess: () => showToast('Email due now'),
+    onSuccess: () => showToast('Email queued'),
     onError: showError,
   });
   return (
@@ -120,7 +120,7 @@ const About = ({ purchase }: { purchase: PurchaseDetails }) => {
       <Facts>
         <Fact name="Customer">
           {purchase.customer_email === null ? (
-            'The store hasn’t told the address yet'
+            'The store hasn’t sent the address yet'
           ) : (
             <Copyable text={purchase.customer_email} what="email address">
               <Link
@@ -168,7 +168,7 @@ export const PurchasePage = () => {
   const [isAssigning, setAssigning] = useState(false);
   const retry = useMutation({
     ...retryPurchase(id),
-    onSuccess: () => showToast('Purchase tried again'),
+    onSuccess: () => showToast('Purchase retried'),
     onError: showError,
   });
   const purchase = query.data;

@@ -32,8 +32,8 @@ const NoPurchases = () => {
       }
     >
       {hasStore
-        ? 'What is bought in your stores shows up here, with its licenses.'
-        : 'Connect the store where you sell. Each purchase makes its licenses.'}
+        ? 'Purchases in your stores show up here, with their licenses.'
+        : 'Connect the store where you sell. Each purchase creates its licenses.'}
     </Empty>
   );
 };
@@ -58,7 +58,7 @@ export const Purchases = () => {
     void show({});
   };
   return (
-    <Page title="Purchases" hint="What was bought in your stores, and which licenses it made.">
+    <Page title="Purchases" hint="What was bought in your stores, and the licenses it created.">
       <div className="flex flex-wrap gap-3">
         <SearchField
           label="Search purchases"

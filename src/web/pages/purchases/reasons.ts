@@ -2,20 +2,20 @@ const REASONS: Record<string, string> = {
   no_offer: 'No offer says which product it is',
   not_paid: 'The store hasn’t reported a payment yet',
   nothing_named: 'The store hasn’t said what was bought',
-  period_unknown: 'The store hasn’t said how far the payment reaches',
-  license_limit_reached: 'The account has as many licenses as it may',
-  storage_limit_reached: 'The account stores as much as it may',
+  period_unknown: 'The store hasn’t said what period is paid for',
+  license_limit_reached: 'The account is at its license limit',
+  storage_limit_reached: 'The account is at its storage limit',
   account_suspended: 'The account is suspended',
-  too_many_licenses: 'It would make more licenses than a purchase may',
-  test_mode: 'It is a test purchase, for which this store makes no licenses',
+  too_many_licenses: 'It would create more licenses than a purchase may',
+  test_mode: 'It is a test purchase, for which this store creates no licenses',
 };
 
 const MAIL_PROBLEMS: Record<string, string> = {
   no_address: 'Waits for the buyer’s address',
   account_not_verified: 'Waits until your own email address is verified',
-  nothing_to_send: 'None of its licenses is good anymore',
+  nothing_to_send: 'None of its licenses is valid anymore',
   same_as_earlier: 'Would have repeated an earlier one that was still waiting',
-  not_delivered: 'Couldn’t be sent, and is tried again',
+  not_delivered: 'Couldn’t be sent, and will be retried',
   limit_of_the_day: 'Waits until 24 hours after the first of today’s emails, because the plan allows no more',
 };
 

@@ -46,7 +46,7 @@ const MoveHome = ({ home, isDisabled }: { home: Region | null; isDisabled: boole
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         title="Move your home region"
-        hint="Calls are answered throughout the move, and all counts and seats move along. You can move once in 24 hours."
+        hint="Calls are answered throughout the move, and all counts and seats move, too. You can move once every 24 hours."
       >
         <MoveForm home={home} onClose={() => setOpen(false)} />
       </Dialog>
@@ -80,7 +80,7 @@ const Home = ({ regions: { home_region: region, moving_to: movingTo } }: { regio
 export const Places = ({ regions }: { regions: Regions | undefined }) => (
   <Card>
     <CardHeader
-      title="Where verifies are answered"
+      title="Where verify calls are answered"
       actions={<MoveHome home={regions?.home_region ?? null} isDisabled={regions?.moving_to !== null} />}
     />
     <ul className="divide-y divide-line border-t border-line text-sm">

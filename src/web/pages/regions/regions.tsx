@@ -18,8 +18,8 @@ export const RegionsPage = () => {
   return (
     <SettingsFrame section="Regions">
       <p className="max-w-2xl text-muted">
-        Your home region answers verifies. Where many callers are far from it, a branch can open near them and
-        answer with the same licenses, keys, and limits.
+        Your home region answers verify calls. Where many callers are far from it, a branch can open near them
+        and answer with the same licenses, keys, and limits.
       </p>
       {query.isError && !regions ? (
         <Card>

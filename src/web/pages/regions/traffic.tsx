@@ -91,7 +91,7 @@ const RegionRows = (props: RowsProps) => {
 const NoCalls = ({ enabled }: { enabled: boolean }) =>
   enabled ? (
     <Empty icon={<Globe />} title="No calls yet">
-      Once your applications make calls, you see here where the callers are and how long an answer takes.
+      Once your applications make calls, this shows where the callers are and how long an answer takes.
     </Empty>
   ) : (
     <Empty icon={<Globe />} title="Calls aren’t counted by region">

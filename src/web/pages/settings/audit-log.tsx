@@ -30,7 +30,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   logout: 'Signed out',
   'password.reset': 'Password reset',
   'email.verify': 'Email address verified',
-  'email.request_change': 'Change of the email address requested',
+  'email.request_change': 'Email address change requested',
   'email.change': 'Email address changed',
   'email.restore': 'Email address taken back',
   'two_factor.enable': 'Two-factor authentication turned on',
@@ -38,10 +38,10 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'recovery_code.replace': 'Recovery codes replaced',
   'two_factor.fail': 'Wrong codes at sign-in',
   'session.fail': 'Wrong passwords or codes inside the account',
-  'two_factor.request_reset': 'Reset of two-factor authentication requested',
+  'two_factor.request_reset': 'Two-factor authentication reset requested',
   'two_factor.reset': 'Two-factor authentication reset',
   'account.move': 'Home region changed',
-  'account.erase': 'Deletion of the account requested',
+  'account.erase': 'Account deletion requested',
   'account.backup': 'Account backed up',
   'account.list_orphans': 'Orphaned rows listed',
   'account.drop_orphans': 'Orphaned rows dropped',
@@ -53,9 +53,9 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'customer.sign_in': 'Signed in to the portal',
   'customer.sign_out': 'Signed out of the portal',
   'customer.send_keys': 'License keys sent',
-  'customer.request_email_change': 'Change of a customer’s address requested',
+  'customer.request_email_change': 'Customer’s address change requested',
   'customer.change_email': 'Customer’s address changed',
-  'portal.open': 'Link to the portal made',
+  'portal.open': 'Portal link created',
   'product.put': 'Product saved',
   'product.update_mail': 'Email to buyers saved',
   'product.test_mail': 'Email to buyers tested',
@@ -64,7 +64,7 @@ const TEXTS: Partial<Record<AuditAction, string>> = {
   'webhook.resend': 'Delivery resent',
   'webhook.replay': 'Missed events sent',
   'offer.put': 'Offer saved',
-  'purchase.retry': 'Purchase tried again',
+  'purchase.retry': 'Purchase retried',
   'purchase.resend_mail': 'Email to the buyer sent again',
   'subscription.cancel': 'Subscription canceled',
   'service.backup': 'Service backed up',
@@ -196,7 +196,10 @@ export const AuditLogSettings = () => {
   return (
     <SettingsFrame section="Audit log">
       <Card>
-        <CardHeader title="Audit log" hint="What was changed in your account, and by whom, for a year." />
+        <CardHeader
+          title="Audit log"
+          hint="What was changed in your account, and by whom. Kept for a year."
+        />
         <Filters filter={filter} onChange={change} />
         {query.isError && !entries ? (
           <LoadError error={query.error} onRetry={() => void query.refetch()} />

@@ -76,7 +76,7 @@ export const DeleteSettings = () => (
       <div className="grid gap-4 px-5 pb-5">
         <ul className="grid max-w-2xl list-disc gap-1.5 pl-5 text-muted">
           <li>
-            At once, your API keys are refused, so that applications can’t verify licenses any more. Your
+            Your API keys are refused at once, so applications can’t verify licenses anymore. Your
             subscription is canceled, and all sessions end.
           </li>
           <li>After 7 days, everything is deleted for good: licenses, customers, webhooks, and history.</li>

@@ -8,7 +8,7 @@ import { FormError } from '../../ui/notice.tsx';
 import { showToast } from '../../ui/toast.tsx';
 
 const TEXTS: Record<MailTopic, { name: string; hint: string }> = {
-  usage: { name: 'Usage', hint: 'At 80%, 100%, and 125% of the API calls of a period.' },
+  usage: { name: 'Usage', hint: 'At 80%, 100%, and 125% of a period’s API calls.' },
   limits: { name: 'Limits', hint: 'At 90% of the licenses or of the storage.' },
   billing: { name: 'Billing', hint: 'When a payment fails, and before a plan ends.' },
   webhooks: { name: 'Webhooks', hint: 'When a webhook is disabled because its receiver fails.' },

@@ -79,7 +79,7 @@ export const EmailCard = ({ account }: { account: Account }) => {
         {pending !== null && (
           <p className="text-muted">
             Changes to <span className="break-all text-ink">{pending}</span> once you open the link in the
-            email that this address got.
+            email sent to this address.
           </p>
         )}
         <div role="status" className="empty:-mt-3">
@@ -97,7 +97,7 @@ export const EmailCard = ({ account }: { account: Account }) => {
         isOpen={isChanging}
         onClose={() => setChanging(false)}
         title="Change email address"
-        hint="The new address gets an email with a link. It takes effect when you open that link."
+        hint="The new address gets an email with a link, and takes effect when you open that link."
       >
         <Drafted name="change-email">
           <ChangeForm onChanged={() => setSent(false)} onClose={() => setChanging(false)} />

@@ -22,16 +22,16 @@ export const ExportSettings = () => {
   return (
     <SettingsFrame section="Export">
       <Card>
-        <CardHeader title="Export" hint="Everything of your account in one file." />
+        <CardHeader title="Export" hint="Everything in your account, in one file." />
         <div className="grid gap-4 px-5 pb-5">
           <p className="max-w-2xl text-muted">
             The file has a line of JSON for each product, license, activation, API key, webhook, and payment,
-            for each day of usage, and for each entry of the histories. It has no secrets: no API keys, no
-            signing secrets and no passwords. Its last line has the type <code className="text-ink">end</code>
-            : a file without that line was cut off.
+            for each day of usage, and for each history entry. It has no secrets: no API keys, no signing
+            secrets, and no passwords. Its last line has the type <code className="text-ink">end</code>: a
+            file without that line was cut off.
           </p>
           <p className="max-w-2xl text-muted">
-            An account of this or of another service can import the file as it is.
+            An account on this or another service can import the file as it is.
           </p>
           <FormError error={error} />
           <div>

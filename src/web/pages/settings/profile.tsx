@@ -46,8 +46,8 @@ const RegionCard = ({ account }: { account: Account }) => (
       title="Home region"
       hint={
         account.home_region === null
-          ? 'Verifies are answered in the region where the account was created.'
-          : `Verifies are answered in ${REGION_NAMES[account.home_region]}.`
+          ? 'Verify calls are answered in the region where the account was created.'
+          : `Verify calls are answered in ${REGION_NAMES[account.home_region]}.`
       }
       actions={
         <ButtonLink to="/settings/regions" size="sm">

@@ -77,7 +77,7 @@ const ReplaceCodes = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       onClosed={() => setCodes(null)}
       isHeld={codes !== null}
       title={codes ? 'Save your recovery codes' : 'Make new recovery codes?'}
-      hint={!codes && 'The ones that you have no longer work then.'}
+      hint={!codes && 'The ones that you have will stop working.'}
     >
       {codes ? (
         <RecoveryCodes codes={codes} onDone={onClose} />
@@ -121,8 +121,8 @@ export const TwoFactorSettings = () => {
         </p>
         {account?.two_factor_reset_at && (
           <p className="px-5 pb-5">
-            The operator of the service was asked to turn it off. It goes off on{' '}
-            {formatExact(account.two_factor_reset_at)}, unless a code is used before.
+            The operator of the service was asked to turn it off. It turns off on{' '}
+            {formatExact(account.two_factor_reset_at)}, unless a code is used before then.
           </p>
         )}
       </Card>

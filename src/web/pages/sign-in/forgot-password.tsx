@@ -35,7 +35,11 @@ export const ForgotPassword = () => {
     );
   }
   return (
-    <SignInFrame title="Reset your password" hint="We send you a link to choose a new password." below={BACK}>
+    <SignInFrame
+      title="Reset your password"
+      hint="We’ll send you a link to choose a new password."
+      below={BACK}
+    >
       <Form write={forgot} onSend={({ email = '' }) => forgot.mutate({ email })}>
         <TextField label="Email" name="email" type="email" autoComplete="username" autoFocus required />
         <Button type="submit" variant="solid" isBusy={forgot.isPending}>

@@ -16,7 +16,9 @@ const route = getRouteApi('/login');
 const hintOf = ({ lost, erased_by: erasedBy }: SignInSearch): string => {
   if (erasedBy)
     return `Your account will be deleted on ${formatDate(erasedBy)}. To keep it, sign in before that day.`;
-  return lost ? 'Your session has ended. Sign in to continue where you were.' : 'Sign in to your account.';
+  return lost
+    ? 'Your session has ended. Sign in to continue where you left off.'
+    : 'Sign in to your account.';
 };
 
 export const Login = () => {

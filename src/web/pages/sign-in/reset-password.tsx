@@ -17,7 +17,7 @@ const BACK = (
 const BadLink = () => (
   <SignInFrame
     title="This link doesn’t work"
-    hint="It was used before, or it is older than an hour. A newer link also replaces it."
+    hint="It was already used, is older than an hour, or was replaced by a newer one."
     below={BACK}
   >
     <ButtonLink to="/forgot-password" variant="solid">

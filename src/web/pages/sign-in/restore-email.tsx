@@ -14,7 +14,7 @@ export const RestoreEmail = () => {
     return (
       <SignInFrame
         title="The address is yours again"
-        hint={`The email address of your account is ${restore.data.email}. It has got an email with a link to choose a new password.`}
+        hint={`The email address of your account is ${restore.data.email}. We sent it a link to choose a new password.`}
       >
         <MailPreview />
       </SignInFrame>
@@ -24,7 +24,7 @@ export const RestoreEmail = () => {
     return (
       <SignInFrame
         title="This link doesn’t work"
-        hint="It was used before, or it is older than seven days. If you can’t sign in, reset your password, or contact the operator of the service."
+        hint="It was already used, or is older than seven days. If you can’t sign in, reset your password, or contact the operator of the service."
       >
         <ButtonLink to="/forgot-password" variant="solid">
           Reset password
@@ -35,7 +35,7 @@ export const RestoreEmail = () => {
   return (
     <SignInFrame
       title="Take your email address back"
-      hint="Your account gets its former address again. All sessions end, API keys and webhooks that were made since are deleted, the password stops working, and you get an email to choose a new one."
+      hint="Your account gets its former address again. All sessions end, API keys and webhooks created since the change are deleted, the password stops working, and you get an email to choose a new one."
     >
       <Form write={restore} onSend={() => restore.mutate(token)}>
         <Button type="submit" variant="solid" autoFocus isBusy={restore.isPending}>

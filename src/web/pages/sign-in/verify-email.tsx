@@ -42,7 +42,7 @@ export const VerifyEmail = () => {
     return (
       <SignInFrame
         title="This link doesn’t work"
-        hint="It was used before, or it is older than a day. You can send a new one in the settings."
+        hint="It was already used, or is older than a day. You can send a new one from the settings."
       >
         {CONTINUE}
       </SignInFrame>

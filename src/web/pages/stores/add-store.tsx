@@ -61,7 +61,7 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
           autoComplete="off"
           hint={
             texts.isSecretLater
-              ? `${texts.secret}. ${texts.name} makes it once it has the URL, so you can add it afterwards.`
+              ? `${texts.secret}. ${texts.name} creates it once it has the URL, so you can add it afterwards.`
               : `${texts.secret}.`
           }
         />
@@ -77,7 +77,7 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
       )}
       <Choice
         name="accept_test"
-        label="Make licenses for test purchases"
+        label="Create licenses for test purchases"
         hint="They carry the metadata test. Otherwise, test purchases are only listed."
       />
       <FormActions onCancel={onClose} isBusy={add.isPending}>
@@ -93,7 +93,7 @@ const Added = ({ store }: { store: Store }) => (
     <p className="text-sm text-muted">
       Enter this URL in {PROVIDERS[store.provider].where}.
       {PROVIDERS[store.provider].secret === null &&
-        ' It has a secret token, and isn’t shown again. You can have another one made.'}
+        ' It has a secret token, and isn’t shown again. You can create another one later.'}
     </p>
     <DialogActions>
       <ButtonLink to="/stores/$id" params={{ id: store.id }} variant="solid">

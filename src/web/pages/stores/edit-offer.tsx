@@ -69,7 +69,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
     <Form write={save} onSend={send} draft={draft}>
       {!offer && (
         <TextField
-          label="Store’s id"
+          label="Store’s ID"
           name="ref"
           autoComplete="off"
           spellCheck={false}
@@ -117,7 +117,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
           />
         )}
         <SelectField
-          label="A quantity makes"
+          label="A quantity creates"
           name="quantity"
           value={quantity}
           onChange={({ currentTarget }) => setQuantity(currentTarget.value as Offer['quantity'])}
@@ -144,7 +144,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
         name="mail"
         checked={mail}
         onChange={({ currentTarget }) => setMail(currentTarget.checked)}
-        label="Mail the key to the buyer"
+        label="Email the key to the buyer"
       />
       <p aria-live="polite" className="rounded-lg bg-sunken px-3 py-2 text-sm">
         {preview}
@@ -171,7 +171,7 @@ export const EditOffer = ({
       isOpen={edited !== null}
       onClose={onClose}
       title={offer ? 'Edit offer' : 'Add offer'}
-      hint={offer ? offer.ref : 'Purchases that wait for this offer get their licenses when you save it.'}
+      hint={offer ? offer.ref : 'Purchases waiting for this offer get their licenses when you save it.'}
     >
       <Drafted name={`offer-${store.id}-${offer?.ref ?? 'new'}`}>
         <OfferForm store={store} offer={offer} onDone={onClose} />

@@ -42,8 +42,8 @@ const EditForm = ({ store, onSaved, onClose }: EditFormProps) => {
       {secretHint === null ? (
         <Choice
           name="rotate_secret"
-          label="Make another webhook URL"
-          hint={`The present one is accepted for ${SECRET_OVERLAP_HOURS} more hours.`}
+          label="Create another webhook URL"
+          hint={`The current one is accepted for ${SECRET_OVERLAP_HOURS} more hours.`}
         />
       ) : (
         <TextField
@@ -68,7 +68,7 @@ const EditForm = ({ store, onSaved, onClose }: EditFormProps) => {
       <Choice
         name="accept_test"
         defaultChecked={store.accept_test}
-        label="Make licenses for test purchases"
+        label="Create licenses for test purchases"
         hint="They carry the metadata test."
       />
       <FormActions onCancel={onClose} isBusy={save.isPending}>

@@ -3,8 +3,8 @@ import { plural } from '../../lib/format.ts';
 
 export const GRANT_NAMES: Record<Offer['grant'], string> = {
   perpetual: 'A license that never expires',
-  days: 'A license for some days',
-  subscription: 'A license as long as the subscription is paid',
+  days: 'A license for a number of days',
+  subscription: 'A license while the subscription is paid',
 };
 
 export const grantText = ({ grant, days }: Pick<Offer, 'grant' | 'days'>): string => {
@@ -25,17 +25,17 @@ export const previewOf = (
   offer: Pick<Offer, 'product' | 'grant' | 'days' | 'quantity' | 'grace_days' | 'mail'>,
 ): string => {
   const { product, grant, days, quantity, grace_days: grace, mail } = offer;
-  if (product === '') return 'Choose a product to see what a purchase will make.';
+  if (product === '') return 'Choose a product to see what a purchase will create.';
   const term = {
     perpetual: 'that never expires',
-    days: `that is good for ${plural(days ?? 0, 'day')} from the purchase`,
-    subscription: `that is good through the last paid day${grace > 0 ? `, and ${plural(grace, 'day')} more` : ''}`,
+    days: `that is valid for ${plural(days ?? 0, 'day')} from the purchase`,
+    subscription: `that is valid through the last paid day${grace > 0 ? `, and ${plural(grace, 'day')} more` : ''}`,
   }[grant];
   const many =
     quantity === 'licenses'
-      ? 'A quantity of three makes three of them.'
-      : 'A quantity of three makes one with three seats.';
-  return `A purchase makes a license of ${product} ${term}. ${many} ${
+      ? 'A quantity of three creates three of them.'
+      : 'A quantity of three creates one with three seats.';
+  return `A purchase creates a license for ${product} ${term}. ${many} ${
     mail ? 'The buyer gets the key by email.' : 'The buyer gets no email.'
   }`;
 };

@@ -17,7 +17,7 @@ const MIDDLE = 'max-md:hidden';
 
 const HEAD = (
   <>
-    <Th>Store’s id</Th>
+    <Th>Store’s ID</Th>
     <Th>Product</Th>
     <Th className={MIDDLE}>Buyer gets</Th>
     <Th className={MIDDLE}>Refund</Th>
@@ -55,7 +55,7 @@ const Row = ({ storeId, offer, onEdit }: { storeId: string; offer: Offer; onEdit
         >
           <p>
             New purchases of <span className="break-all text-ink">{offer.ref}</span> wait without a license
-            until there is an offer again. Licenses that were made by it stay.
+            until there is an offer again. Licenses created by it stay.
           </p>
         </Confirm>
       </Td>
@@ -86,7 +86,7 @@ export const Offers = ({ store }: { store: Store }) => {
       ) : offers?.length === 0 ? (
         <Empty icon={<Tag />} title="No offers yet">
           Until there is an offer for it, a purchase waits without a license. It gets its license as soon as
-          you save one.
+          you save an offer.
         </Empty>
       ) : (
         <>

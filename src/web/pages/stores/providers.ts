@@ -26,7 +26,7 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
     where: 'Developers, Webhooks, Add destination',
     secret: 'Signing secret, which begins with whsec_',
     isSecretLater: true,
-    apiKey: `${FOR_LOST} It also reads the price of a checkout. A restricted key that may read is enough.`,
+    apiKey: `${FOR_LOST} It also reads the price of a checkout. A restricted key with read access is enough.`,
   },
   paddle: {
     name: 'Paddle',
@@ -45,7 +45,7 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
   },
   polar: {
     name: 'Polar',
-    ref: 'Product or price id',
+    ref: 'Product or price ID',
     where: 'Settings, Webhooks',
     secret: 'Secret of the webhook',
     isSecretLater: true,
@@ -65,11 +65,11 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
     ref: 'Product path',
     where: 'Developer Tools, Webhooks',
     secret: 'HMAC SHA256 secret of the webhook',
-    apiKey: `${FOR_LOST} The user name and the password, with a colon between.`,
+    apiKey: `${FOR_LOST} The username and the password, separated by a colon.`,
   },
   woocommerce: {
     name: 'WooCommerce',
-    ref: 'Product or variation id',
+    ref: 'Product or variation ID',
     where: 'WooCommerce, Settings, Advanced, Webhooks',
     secret: 'Secret of the webhook, which you choose there',
     apiKey: `${FOR_LOST} The shop’s address, the consumer key, and the consumer secret.`,
@@ -78,7 +78,7 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
     name: 'Shop of your own',
     ref: 'What your shop sends as offer',
     where: 'your shop, which sends the purchases itself',
-    secret: 'Secret, by which your shop signs as Standard Webhooks has it',
+    secret: 'Secret with which your shop signs, as in Standard Webhooks',
     apiKey: null,
   },
 };

@@ -46,8 +46,8 @@ const DeleteStore = ({ store }: { store: Store }) => {
         onDone={leave}
       >
         <p>
-          Its offers are deleted, and what it sends from now on is refused: refunds and renewals change no
-          license anymore. Its purchases and their licenses stay as they are.
+          Its offers are deleted, and what it sends from now on is refused: refunds and renewals no longer
+          change licenses. Its purchases and their licenses stay as they are.
         </p>
       </Confirm>
     </>
@@ -68,13 +68,13 @@ const Connection = ({ store }: { store: Store }) => {
         <Fact name="Last event">
           {store.last_event_at === null ? (
             <span aria-live="polite">
-              None yet. Send a test event from the store: this page shows it as it arrives.
+              None yet. Send a test event from the store: this page shows it when it arrives.
             </span>
           ) : (
             <Time at={store.last_event_at} />
           )}
         </Fact>
-        <Fact name="Secret">{store.has_secret ? 'Set' : 'Missing, so that every event is refused'}</Fact>
+        <Fact name="Secret">{store.has_secret ? 'Set' : 'Missing, so every event is refused'}</Fact>
         {apiKey !== null && <Fact name="API key">{store.has_api_key ? 'Set' : 'None'}</Fact>}
         {store.checked_at !== null && (
           <Fact name="Checked through">
@@ -86,7 +86,7 @@ const Connection = ({ store }: { store: Store }) => {
             <span className="text-bad">{store.check_problem}</span>
           </Fact>
         )}
-        <Fact name="Test purchases">{store.accept_test ? 'Make licenses' : 'Are only listed'}</Fact>
+        <Fact name="Test purchases">{store.accept_test ? 'Create licenses' : 'Only listed'}</Fact>
       </Facts>
     </Card>
   );

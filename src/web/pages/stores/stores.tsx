@@ -65,7 +65,7 @@ export const Stores = () => {
         ) : stores?.length === 0 ? (
           <Empty icon={<StoreIcon />} title="No stores yet" action={addButton}>
             Connect Stripe, Paddle, Lemon Squeezy, Polar, Gumroad, FastSpring, WooCommerce, or a shop of your
-            own. Each purchase makes its licenses and mails the key to the buyer.
+            own. Each purchase creates its licenses and emails the key to the buyer.
           </Empty>
         ) : (
           <Table label="Stores" head={HEAD}>

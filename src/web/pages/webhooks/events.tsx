@@ -6,10 +6,10 @@ import { Choice, ChoiceGroup, useFieldError } from '../../ui/form.tsx';
 
 const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'payment.success': 'A payment is confirmed',
-  'payment.failed': 'A payment for the subscription fails, once for an invoice',
-  'payment.refunded': 'A payment is given back, all of it or a part',
+  'payment.failed': 'A payment for the subscription fails, once per invoice',
+  'payment.refunded': 'A payment is refunded, in full or in part',
   'plan.ending': 'The plan ends in three days or in one day, after a cancellation or a failed payment',
-  'payment.disputed': 'A payment is disputed at the bank, and the dispute is won or lost',
+  'payment.disputed': 'A payment is disputed at the bank, or the dispute is won or lost',
   'subscription.cancelled': 'A subscription is canceled',
   'license.created': 'A license is created',
   'license.verified': 'Each time a license is verified as valid',
@@ -24,10 +24,10 @@ const EVENT_DESCRIPTIONS: Record<EventName, string> = {
   'license.expired': 'The day after a license’s last day',
   'activation.created': 'A machine takes a seat',
   'activation.released': 'A seat is released',
-  'activation.refused': 'A machine finds no free seat, at most once an hour for a license',
+  'activation.refused': 'A machine finds no free seat, at most once an hour per license',
   'purchase.fulfilled': 'A purchase in a store gets its licenses',
-  'purchase.refunded': 'Nothing of a purchase is paid anymore',
-  'purchase.unmapped': 'A purchase is of something that no offer is for',
+  'purchase.refunded': 'No part of a purchase is paid anymore',
+  'purchase.unmapped': 'Something in a purchase has no offer',
   'purchase.failed': 'A purchase can’t get its licenses now',
   'usage.threshold': 'Usage reaches 80%, 100%, or 125% of the limit',
 };

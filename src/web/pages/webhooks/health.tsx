@@ -65,7 +65,7 @@ const Failing = ({ since }: { since: string }) => {
 };
 
 const CANCELED_DELIVERIES =
-  'Pending deliveries were canceled. Once the webhook is enabled, you can send what it has missed.';
+  'Pending deliveries were canceled. Once the webhook is enabled, you can send what it missed.';
 const NOTICES = {
   by_you: { title: 'You disabled this webhook', text: `It receives no events. ${CANCELED_DELIVERIES}` },
   gone: {

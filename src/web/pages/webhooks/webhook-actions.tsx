@@ -32,8 +32,7 @@ const Disable = ({ webhook, ...props }: DialogProps) => (
   >
     <p>It stops receiving events, and its pending deliveries are canceled.</p>
     <p>
-      You can enable it again at any time, and then send what it has missed: events are kept for {KEPT_DAYS}{' '}
-      days.
+      You can enable it again at any time, and then send what it missed: events are kept for {KEPT_DAYS} days.
     </p>
   </Confirm>
 );
