@@ -13,8 +13,8 @@ export const unverifiedEnding = (origin: string | null, erasedAtMs: number): Mai
   kind: 'notice',
   subject: 'Your account will be deleted unless you verify your email address',
   paragraphs: [
-    `Nobody has verified yet that this email address belongs to your Latchkey account. Unless you do, the account and all of its data are deleted after ${utcTime(erasedAtMs)}.`,
-    'Sign in, and send the verification email again in the settings.',
+    `Nobody has verified yet that this email address belongs to your Latchkey account. Unless you do, the account and all of its data will be deleted after ${utcTime(erasedAtMs)}.`,
+    'Sign in, and send the verification email again from the settings.',
   ],
   ...(origin !== null && { link: { label: 'Open the settings', url: `${origin}/settings` } }),
   note: 'If you didn’t create an account, ignore this email.',
@@ -43,7 +43,7 @@ export const accountErased = (): MailContent<'request'> => ({
 const WHAT_FOLLOWS: Record<number, string> = {
   80: 'Once the limit is reached, new customers are refused: only machines that hold a seat, or held one within the last 30 days, are answered beyond it.',
   100: 'Machines that hold a seat, or held one within the last 30 days, are still answered, up to 125% of the limit. All other calls that count are refused.',
-  125: 'All calls that count are refused, also those of your customers’ machines.',
+  125: 'All calls that count are refused, including those from your customers’ machines.',
 };
 
 /** How much of the account's usage limit its calls have reached. */
@@ -70,12 +70,12 @@ export const limitNear = (
     kind: 'notice',
     subject:
       what === 'licenses'
-        ? `Your account has ${percent}% of the licenses that it may have`
-        : `Your account stores ${percent}% of what it may store`,
+        ? `Your account is at ${percent}% of its license limit`
+        : `Your account is at ${percent}% of its storage limit`,
     paragraphs: [
       what === 'licenses'
-        ? `Your Latchkey account has ${amount(used)} licenses of the ${amount(limit)} that it may have. Once the limit is reached, no license can be created or imported. The licenses that exist go on as before.`
-        : `Your Latchkey account stores ${amount(used)} of the ${amount(limit)} that it may store. Once the limit is reached, nothing that takes more space can be stored: licenses, products, API keys, and seats of new machines. What exists goes on as before.`,
+        ? `Your Latchkey account has ${amount(used)} of the ${amount(limit)} licenses that it may have. Once the limit is reached, no license can be created or imported. The licenses that exist keep working as before.`
+        : `Your Latchkey account stores ${amount(used)} of the ${amount(limit)} that it may store. Once the limit is reached, nothing that takes more space can be stored: licenses, products, API keys, and seats of new machines. What exists keeps working as before.`,
     ],
     note: 'Delete what isn’t needed, or get a higher limit.',
   };
@@ -87,9 +87,9 @@ export const paymentFailed = (plan: string, endsAt: string): MailContent<'notice
   subject: 'A payment for your Latchkey account failed',
   paragraphs: [
     `The payment for the ${plan} plan of your Latchkey account failed. The plan’s limits apply until ${utcTime(Date.parse(endsAt))}. After that the limits of the free plan apply, and your customers’ machines may be refused.`,
-    'To keep the plan, pay the invoice or update your card. The billing page of the dashboard leads to both.',
+    'To keep the plan, pay the invoice or update your card. The billing page of the dashboard has links for both.',
   ],
-  note: 'Once the payment succeeds, everything goes on as before.',
+  note: 'Once the payment succeeds, everything continues as before.',
 });
 
 /** Before a plan falls, so that nobody is surprised by refused machines. */
@@ -99,7 +99,7 @@ export const planEnding = (plan: string, endsAt: string, isUnpaid: boolean): Mai
   paragraphs: [
     `The ${plan} plan of your Latchkey account ends on ${utcTime(Date.parse(endsAt))}${isUnpaid ? ', because its last payment failed' : ', because it was canceled'}. After that the limits of the free plan apply, and your customers’ machines may be refused.`,
     isUnpaid
-      ? 'To keep the plan, pay the invoice or update your card. The billing page of the dashboard leads to both.'
+      ? 'To keep the plan, pay the invoice or update your card. The billing page of the dashboard has links for both.'
       : 'To keep the plan, resume the subscription on the billing page of the dashboard.',
   ],
   note: 'If you want the plan to end, there is nothing to do.',
@@ -113,7 +113,7 @@ export const webhookDisabled = (host: string, isGone: boolean): MailContent<'not
     isGone
       ? `Your webhook at ${host} answered 410 Gone twice, which means that it wants no more events. It gets none until you enable it.`
       : `No delivery to your webhook at ${host} has succeeded for ${DISABLE_AFTER_DAYS} days. It gets no events until you enable it.`,
-    `What happens meanwhile is kept for ${KEEP_MISSED_DAYS} days. Once you have enabled the webhook in the dashboard, you can send what it has missed.`,
+    `What happens in the meantime is kept for ${KEEP_MISSED_DAYS} days. Once you have enabled the webhook in the dashboard, you can send what it missed.`,
   ],
   note: 'If nobody uses the webhook anymore, delete it.',
 });

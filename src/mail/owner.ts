@@ -8,7 +8,7 @@ import { sendMail } from './send.ts';
 
 // Emails to the owner of an account that nobody has asked for. All but those about security can be switched off.
 
-const SWITCH_NOTE = 'The settings of the dashboard switch off emails like this one.';
+const SWITCH_NOTE = 'You can turn off emails like this one in the dashboard’s settings.';
 
 export type TellOwner = (topic: MailTopic, content: MailContent<'notice'>) => Promise<boolean>;
 

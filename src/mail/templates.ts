@@ -72,16 +72,16 @@ export const emailChanged = (newEmail: string, restoreUrl: string | null): MailC
   note:
     restoreUrl === null
       ? 'If it wasn’t you, contact the operator of the service.'
-      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, API keys and webhooks that were made since are deleted, and the password stops working. The link works once, for seven days.',
+      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, API keys and webhooks created since the change are deleted, and the password stops working. The link works once, for seven days.',
 });
 
 /** Sent to an address that was taken back. */
 export const emailRestored = (resetUrl: string): MailContent<'security'> => ({
   kind: 'security',
-  subject: 'Your email address is your account’s again',
+  subject: 'Your account has its email address back',
   paragraphs: [
     'Your Latchkey account has this email address again. All sessions and pending changes have ended, and the password no longer works, because somebody else may know it. Choose a new one.',
-    'API keys and webhooks that were made since the address changed are deleted, and webhooks that were changed since are disabled. Look through those that are left. If somebody else has turned two-factor authentication on before the change, ask the operator of the service to reset it.',
+    'API keys and webhooks created since the address changed have been deleted, and webhooks changed since then have been disabled. Review those that are left. If somebody else turned on two-factor authentication before the change, ask the operator of the service to reset it.',
   ],
   link: { label: 'Choose a new password', url: resetUrl },
   note: 'The link works once, for an hour. After that, ask for another one on the sign-in page.',
@@ -92,7 +92,7 @@ export const emailTakenBack = (email: string): MailContent<'security'> => ({
   kind: 'security',
   subject: 'Your email address has changed back',
   paragraphs: [
-    `The email address of your Latchkey account is ${email} again: somebody has used the link that it got when the address changed. All sessions have ended, and the password no longer works.`,
+    `The email address of your Latchkey account is ${email} again: somebody used the link sent to it when the address changed. All sessions have ended, and the password no longer works.`,
   ],
   note: 'If the account is yours and this wasn’t you, contact the operator of the service.',
 });
@@ -124,9 +124,9 @@ export const passwordChanged = (origin: string): MailContent<'security'> => ({
 /** Sent after the first proof of an address by a reset of the password. */
 export const addressClaimed = (origin: string): MailContent<'security'> => ({
   kind: 'security',
-  subject: 'The account of your email address is yours',
+  subject: 'The account with your email address is yours',
   paragraphs: [
-    'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: API keys, webhooks, sessions, two-factor authentication, and pending changes of before have ended.',
+    'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: earlier API keys, webhooks, sessions, two-factor authentication, and pending changes have ended.',
   ],
   link: forgotPasswordLink(origin),
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,
@@ -170,7 +170,7 @@ export const wrongProofs = (
   paragraphs: [
     key
       ? 'Somebody who has an API key of your Latchkey account has sent ten wrong passwords with it. Delete the key if it wasn’t you.'
-      : 'Somebody who is signed in to your Latchkey account has sent ten wrong passwords or codes, which calls that concern its safety ask for.',
+      : 'Somebody who is signed in to your Latchkey account has sent ten wrong passwords or codes where calls that affect its security ask for one.',
   ],
   facts: [
     ['Time', utcTime(nowMs)],
@@ -196,7 +196,7 @@ export const severalNotices = (notices: { content: MailContent; times: number }[
       `So much has happened in your Latchkey account that this email replaces ${total}.`,
       ...notices.map(({ content: { subject, paragraphs, facts = [], link: own }, times }) =>
         [
-          `${subject}${times > 1 ? ` (${times} times, here the last)` : ''}.`,
+          `${subject}${times > 1 ? ` (${times} times, the last shown)` : ''}.`,
           ...paragraphs,
           ...facts.map(([name, value]) => `${name}: ${value}.`),
           ...(own && own !== link && isWayIn(own) ? [`${own.label}: ${own.url}`] : []),

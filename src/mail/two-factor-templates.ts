@@ -6,9 +6,9 @@ import { forgotPasswordLink, RESET_NOTE, utcTime } from './templates.ts';
 /** Sent when the operator was asked to turn two-factor authentication off. */
 export const twoFactorResetRequested = (origin: string, resetAtMs: number): MailContent<'security'> => ({
   kind: 'security',
-  subject: 'Two-factor authentication is about to go off',
+  subject: 'Two-factor authentication is about to be turned off',
   paragraphs: [
-    `The operator of the service was asked to turn off two-factor authentication of your Latchkey account. From ${utcTime(resetAtMs)} on, the password alone is enough to sign in.`,
+    `The operator of the service was asked to turn off two-factor authentication for your Latchkey account. From ${utcTime(resetAtMs)} on, the password alone will be enough to sign in.`,
     'To keep two-factor authentication on, sign in with a code before then.',
   ],
   link: { label: 'Sign in', url: `${origin}/login` },
@@ -31,7 +31,7 @@ export const recoveryCodesReplaced = (origin: string): MailContent<'security'> =
   kind: 'security',
   subject: 'You have new recovery codes',
   paragraphs: [
-    'New recovery codes were made for your Latchkey account, and the ones of before no longer work. Keep the new ones in a safe place.',
+    'New recovery codes were created for your Latchkey account, and the earlier ones no longer work. Keep the new ones in a safe place.',
   ],
   link: forgotPasswordLink(origin),
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,

@@ -31,7 +31,7 @@ export const codeMail = (name: string, code: string): MailContent<'way_in'> => (
     `Somebody who has one of your license keys asked to see the licenses that you have from ${name}.`,
   ],
   facts: [['Code', code]],
-  note: `The code works once, for 30 minutes. Give it to nobody. ${IGNORE}`,
+  note: `The code works once, for 30 minutes. Share it with nobody. ${IGNORE}`,
 });
 
 export interface MailedKey {
@@ -53,7 +53,7 @@ export const keysMail = (
   ],
   facts: keys.map(({ product, licenseKey }) => [product, licenseKey]),
   link: { label: 'See your licenses', url },
-  note: 'You get this email because you asked for your keys. Keep it: whoever has a key can use it.',
+  note: 'You get this email because you asked for your keys. Keep it safe: anyone who has a key can use it.',
 });
 
 export const changeMail = (
@@ -64,7 +64,7 @@ export const changeMail = (
   kind: 'request',
   subject: `Confirm your new email address for ${name}`,
   paragraphs: [
-    `Somebody who is signed in asked to move the licenses from ${name} from ${email} to ${newEmail}. If it was you, confirm it. The other address gets a link, too, and the licenses move once both have confirmed.`,
+    `Somebody who is signed in asked to move the licenses from ${name} from ${email} to ${newEmail}. If it was you, confirm it. The other address gets a link, too, and the licenses move once both are confirmed.`,
   ],
   link: { label: 'Confirm', url },
   note: `The link works once, for 24 hours. ${IGNORE}`,

@@ -38,5 +38,5 @@ export const keysBought = (
     key.licenseKey,
   ]),
   ...(portalUrl !== null && { link: { label: 'See your licenses', url: portalUrl } }),
-  note: `${supportUrl === null ? 'If you need help, answer this email.' : `If you need help: ${supportUrl}`} Keep this email: whoever has a key can use it.`,
+  note: `${supportUrl === null ? 'If you need help, reply to this email.' : `If you need help: ${supportUrl}`} Keep this email safe: anyone who has a key can use it.`,
 });

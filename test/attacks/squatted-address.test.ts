@@ -46,7 +46,7 @@ describe.for(VARIANTS)('whoever registers another person’s address first, $nam
   test('is shown to that person by the email and the audit log', async () => {
     const eve = await squat(variant);
     const owner = tokenIn(await resetByMail(eve.email, NEW_PASSWORD));
-    const about = 'The account of your email address is yours';
+    const about = 'The account with your email address is yours';
     await expect.poll(() => mailsTo(eve.email).map(({ subject }) => subject)).toContain(about);
     expect(await entriesFor(owner, 'api_key.delete')).toMatchObject([{ details: { keys: [eve.apiKeyId] } }]);
     expect(await entriesFor(owner, 'webhook.delete')).toHaveLength(1);

@@ -99,7 +99,7 @@ test('whoever steals a session within ten minutes of its sign-in can turn two-fa
   onTestFinished(withOperatorToken());
   const path = `/operator/accounts/${ada.accountId}/reset-two-factor`;
   expect(outcomeOf(await asOperator('POST', path))).toBe('200 ok');
-  await ada.isTold('Two-factor authentication is about to go off');
+  await ada.isTold('Two-factor authentication is about to be turned off');
   expect(outcomeOf(await ada.signIn(NEW_PASSWORD))).toBe('401 two_factor_required');
   vi.advanceTimersByTime(2 * DAY_MS);
   const owner = tokenIn(await ada.signIn(NEW_PASSWORD));

@@ -80,7 +80,7 @@ test('a reset token works once in 20 parallel calls, ends every session, and sig
     '400 invalid_token': 1,
   });
   expect((await login(ada.email, NEW_PASSWORD)).status).toBe(200);
-  await untilTold(ada.email, 'The account of your email address is yours');
+  await untilTold(ada.email, 'The account with your email address is yours');
 
   const { token } = winner.session;
   const audit = await withToken(token, 'GET', '/api/audit-log?action=password.reset');

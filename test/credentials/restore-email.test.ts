@@ -50,7 +50,7 @@ const emailOf = ({ accountId }: Account) =>
 
 /** Chooses a new password with the link that the address got with its account. */
 const resetBy = async (email: string) => {
-  const token = tokenIn(await mailTo(email, 'Your email address is your account’s again'), 'reset-password');
+  const token = tokenIn(await mailTo(email, 'Your account has its email address back'), 'reset-password');
   return asVisitor('/api/reset-password', { token, password: NEW_PASSWORD });
 };
 
@@ -170,7 +170,7 @@ test('two-factor that a thief has turned on before the change stays on, until th
   vi.advanceTimersByTime(60_000);
   await changeTo({ ...ada, token: await addSession(ada.accountId) }, `thief-${ada.email}`);
   expect(outcomeOf(await restore(await wayBackOf(ada.email)))).toBe('200 ok');
-  expect(await mailTo(ada.email, 'Your email address is your account’s again')).toContain('ask the operator');
+  expect(await mailTo(ada.email, 'Your account has its email address back')).toContain('ask the operator');
   expect(outcomeOf(await resetBy(ada.email))).toBe('401 two_factor_required');
   await asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`);
   vi.advanceTimersByTime(2 * DAY_MS);

@@ -54,7 +54,7 @@ test('a reset by the owner of an address that was never proved ends what was mad
   expect(outcomeOf(await login(eve.email, eve.password))).toBe('401 invalid_credentials');
   expect(outcomeOf(await login(eve.email, NEW_PASSWORD))).toBe('200 ok');
   await vi.waitUntil(() =>
-    mailsTo(eve.email).some(({ subject }) => subject === 'The account of your email address is yours'),
+    mailsTo(eve.email).some(({ subject }) => subject === 'The account with your email address is yours'),
   );
   const log = (await withToken(token, 'GET', '/api/audit-log')).body.data;
   const actions = log.map(({ action }: { action: string }) => action);

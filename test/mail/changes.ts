@@ -51,7 +51,7 @@ export const CHANGES: Change[] = [
       const expected = [
         {
           to: ada.email,
-          subject: 'The account of your email address is yours',
+          subject: 'The account with your email address is yours',
           hasHappened: isFound(firstD1, isChanged, ada.accountId),
         },
       ];
@@ -92,7 +92,7 @@ export const CHANGES: Change[] = [
         change: () => asVisitor('/api/restore-email', { token }),
         expected: [
           { to: thief, subject: 'Your email address has changed back', hasHappened },
-          ...told(ada, 'Your email address is your account’s again', 'email.restore'),
+          ...told(ada, 'Your account has its email address back', 'email.restore'),
         ],
       };
     },

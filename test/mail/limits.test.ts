@@ -95,7 +95,7 @@ test('notices beyond the limit become one email after an hour, which says how of
   await runHourly();
   const { subject, text } = await lastMailTo(ada.email, 6);
   expect(subject).toBe('What happened in your account');
-  expect(text).toContain('New sign-in to your account (3 times, here the last).');
+  expect(text).toContain('New sign-in to your account (3 times, the last shown).');
   expect(text).toContain('Your password has changed. The password of');
   expect(text).toContain('https://latchkey.test/forgot-password');
   expect(await heldFor(ada.email)).toEqual([]);
@@ -174,7 +174,7 @@ test('an account with an unverified address sends two emails a day, and what is 
   vi.advanceTimersByTime(HOUR_MS);
   await runHourly();
   expect((await lastMailTo(email, 3)).text).toContain(
-    'New sign-in to your account (5 times, here the last).',
+    'New sign-in to your account (5 times, the last shown).',
   );
 });
 

@@ -55,7 +55,7 @@ test('the owner hears at 90% of the licenses, once, until the account has shrunk
 
   await setTotals(ada.accountId, 'licenses', LIMIT * 0.9);
   await runHours(3);
-  expect(subjects()).toEqual(['Your account has 90% of the licenses that it may have']);
+  expect(subjects()).toEqual(['Your account is at 90% of its license limit']);
 
   await setTotals(ada.accountId, 'licenses', LIMIT * 0.85);
   await runHours(1);
@@ -67,23 +67,23 @@ test('the owner hears at 90% of the licenses, once, until the account has shrunk
   await runHours(1);
   await setTotals(ada.accountId, 'licenses', LIMIT);
   await runHours(2);
-  expect(subjects().slice(1)).toEqual(['Your account has 100% of the licenses that it may have']);
+  expect(subjects().slice(1)).toEqual(['Your account is at 100% of its license limit']);
 
   await setPlan(ada.accountId, 'pro');
   await runHours(1);
   await setTotals(ada.accountId, 'licenses', PLANS.pro.licenseLimit * 0.95);
   await runHours(2);
-  expect(subjects().slice(2)).toEqual(['Your account has 95% of the licenses that it may have']);
+  expect(subjects().slice(2)).toEqual(['Your account is at 95% of its license limit']);
 });
 
 test('the owner hears at 90% of the storage what will be refused, and how to switch the email off', async () => {
   const { ada, subjects } = await open();
   await setTotals(ada.accountId, 'bytes', BYTES * 0.925);
   await runHours(2);
-  expect(subjects()).toEqual(['Your account stores 92% of what it may store']);
+  expect(subjects()).toEqual(['Your account is at 92% of its storage limit']);
   const { text } = await lastMailTo(ada.email, mailsTo(ada.email).length);
   expect(text).toContain('nothing that takes more space can be stored');
-  expect(text).toContain('The settings of the dashboard switch off emails like this one.');
+  expect(text).toContain('You can turn off emails like this one in the dashboard’s settings.');
 });
 
 test('an owner gets no emails about what they have switched off, and still those about security', async () => {

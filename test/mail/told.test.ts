@@ -156,7 +156,7 @@ test('what happens in an hour without emails is told in one email, whose way bac
   await hourLater();
   const { subject, text } = await lastMailTo(ada.email, 1);
   expect(subject).toBe('What happened in your account');
-  expect(text).toContain('New sign-in to your account (3 times, here the last).');
+  expect(text).toContain('New sign-in to your account (3 times, the last shown).');
   expect(text).toContain(`${CHANGED}.`);
   expect(await heldFor(ada.email)).toEqual([]);
   const [token] = wayBackIn(text);
@@ -191,7 +191,7 @@ test('what an earlier version has held is sent', async () => {
   const mail = await lastMailTo(to, 1);
   expect(mail.subject).toBe(subject);
   expect(mail.text).toContain(`${ORIGIN}/restore-email#token=lkt_earlier`);
-  expect(mail.text).toContain('(2 times, here the last)');
+  expect(mail.text).toContain('(2 times, the last shown)');
 });
 
 test('nothing is held for a service that sends no mail, nor for an account that is gone', async () => {

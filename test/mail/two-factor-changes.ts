@@ -47,7 +47,11 @@ export const TWO_FACTOR: Change[] = [
       const ada = await registerTwoFactor();
       return {
         change: () => asOperator('POST', `/operator/accounts/${ada.accountId}/reset-two-factor`),
-        expected: told(ada, 'Two-factor authentication is about to go off', 'two_factor.request_reset'),
+        expected: told(
+          ada,
+          'Two-factor authentication is about to be turned off',
+          'two_factor.request_reset',
+        ),
       };
     },
   },

@@ -27,7 +27,7 @@ test('two-factor goes off 48 hours after the operator resets it, and the owner i
   expect(answer.body).toMatchObject({ id: ada.accountId, email: ada.email, two_factor_reset_at: RESET_AT });
   const told = (subject: string) =>
     vi.waitUntil(() => mailsTo(ada.email).some((mail) => mail.subject === subject));
-  await told('Two-factor authentication is about to go off');
+  await told('Two-factor authentication is about to be turned off');
   const shown = async () => (await ada.asSession('GET', '/api/account')).body.two_factor_reset_at;
   expect(await shown()).toBe(RESET_AT);
   vi.advanceTimersByTime(HOUR_MS);

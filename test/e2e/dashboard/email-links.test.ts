@@ -72,9 +72,7 @@ test('whoever has lost their address to a thief takes it back, and chooses a new
   await other.getByRole('button', { name: 'Take the address back' }).click();
   await other.getByText(`The email address of your account is ${bob.email}.`).waitFor();
   await other.getByRole('link', { name: 'Read the email here' }).waitFor();
-  await other.goto(
-    await waitForLink(service.origin, bob.email, 'Your email address is your account’s again'),
-  );
+  await other.goto(await waitForLink(service.origin, bob.email, 'Your account has its email address back'));
   await other.getByLabel('New password').fill(NEW_PASSWORD);
   await other.getByRole('button', { name: 'Set password' }).click();
   await other.getByRole('heading', { name: 'Home' }).waitFor();
