@@ -37,7 +37,7 @@ const isErrorBody = (body: unknown): body is components['schemas']['Error'] =>
 
 const NOT_LATCHKEY = {
   code: 'not_latchkey',
-  advice: 'Check the URL, and whether a proxy or a sign-in page of the network answers in its place.',
+  advice: 'Check the URL, and whether a proxy or the network’s sign-in page answers in its place.',
 };
 
 const toError = (body: unknown, response: Response): CliError => {

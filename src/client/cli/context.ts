@@ -57,7 +57,7 @@ export const createContext = (out: Output) => {
         return (await answer((await api()).GET('/api/account'))).id;
       } catch (error) {
         if (!(error instanceof CliError) || error.code !== 'insufficient_scope') throw error;
-        throw new CliError('A key of scope verify can’t read which account it belongs to.', {
+        throw new CliError('A key with the scope verify can’t tell which account it belongs to.', {
           code: error.code,
           requestId: error.requestId,
           advice: 'Pass --account with the account’s id, or use a key of scope full.',

@@ -52,7 +52,7 @@ const checkConfiguration = async ({ settings }: Context): Promise<Result> => {
 const clockResult = (offsetMs: number): Result => {
   const seconds = Math.round(Math.abs(offsetMs) / 1_000);
   const message = `This computer’s clock is ${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} the service’s.`;
-  const advice = 'Set the clock, and let the system keep it by NTP.';
+  const advice = 'Set the clock, and let the system sync it with NTP.';
   if (Math.abs(offsetMs) > CLOCK_LIMIT_MS) return failed(message, advice);
   return Math.abs(offsetMs) > CLOCK_WARNING_MS ? warning(message, advice) : ok(message);
 };
@@ -95,7 +95,7 @@ const checkSigningKeys = async (
     if (id === undefined) return skipped('Pass --keys or --account: this key can’t tell its account.');
     if (pinned && account !== undefined && pinned.account !== account)
       return failed(
-        `The pinned keys are of the account ${pinned.account}, the API key is of ${account}.`,
+        `The pinned keys belong to the account ${pinned.account}, the API key to ${account}.`,
         advice,
       );
     const { pinned: served, chain } = await fetchKeys(context, id);

@@ -45,9 +45,9 @@ const toStdout: Append = async (text) => {
 export const exportLicenses = command({
   name: 'licenses export',
   args: [],
-  summary: 'Export licenses and everything else of the account',
+  summary: 'Export licenses and everything else in the account',
   details: [
-    'Writes lines of JSON that licenses import takes. Secrets are not among them.',
+    'Writes lines of JSON that licenses import accepts. Secrets are not among them.',
     'An answer that is cut off is continued. If that fails, FILE is not written, and the exit status is 2.',
   ],
   options: {

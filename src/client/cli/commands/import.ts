@@ -46,7 +46,7 @@ export const importLicenses = command({
   args: ['FILE'],
   summary: 'Import licenses from a file',
   details: [
-    'FILE is a table (CSV with commas, semicolons, or tabs), lines of JSON, or a JSON list. Files of these services are',
+    'FILE is a table (CSV with commas, semicolons, or tabs), lines of JSON, or a JSON list. Files from these services are',
     `recognized: ${Object.keys(VENDORS).join(', ')}. The columns of other`,
     'tables are guessed: --dry-run shows what would happen. The file is sent in parts. After an interruption, the same',
     'command continues. Failed rows are written to FILE.failed.csv or FILE.failed.ndjson, with the reason of each, and can',
@@ -56,7 +56,7 @@ export const importLicenses = command({
   options: {
     from: {
       value: 'SERVICE',
-      help: 'Whose file it is: one of these services, latchkey, or columns for another table',
+      help: 'Where the file is from: one of these services, latchkey, or columns for another table',
     },
     map: {
       value: 'COLUMN=FIELD',
@@ -69,9 +69,9 @@ export const importLicenses = command({
     'map-product': {
       value: 'NAME=CODE',
       multiple: true,
-      help: 'What the file names a product, and the product’s code. Can be repeated',
+      help: 'What the file calls a product, and the product’s code. Can be repeated',
     },
-    'allow-unknown-product': { help: 'Take products that don’t exist as mere labels' },
+    'allow-unknown-product': { help: 'Accept products that don’t exist as mere labels' },
     'on-conflict': { value: 'ACTION', help: `What to do with existing licenses: ${CONFLICTS.join(', ')}` },
     'dry-run': { help: 'Change nothing, and show what would happen' },
     events: { help: 'Send license.created to webhooks' },

@@ -143,7 +143,7 @@ const create = command({
     name: { value: 'NAME', help: 'The customer’s name' },
     company: { value: 'COMPANY', help: 'The customer’s company' },
     product: { value: 'CODE', help: 'The product' },
-    'allow-unknown-product': { help: 'Take a product that doesn’t exist as a mere label' },
+    'allow-unknown-product': { help: 'Accept a product that doesn’t exist as a mere label' },
     'expires-at': { value: 'DATE', help: 'The license’s last day' },
     'duration-days': { value: 'N', help: 'How many days the license lasts' },
     'updates-until': { value: 'DATE', help: 'The last release date that the license covers' },
@@ -195,7 +195,7 @@ const transition = (name: 'suspend' | 'reinstate' | 'revoke', summary: string): 
 const renew = command({
   name: 'licenses renew',
   args: ['LICENSE'],
-  summary: 'Set a license’s last day, or prolong it',
+  summary: 'Set a license’s last day, or extend it',
   options: {
     'expires-at': { value: 'DATE', help: 'The new last day' },
     'duration-days': { value: 'N', help: 'How many days to add' },

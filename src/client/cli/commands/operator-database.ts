@@ -24,10 +24,10 @@ export const moveDatabase = command({
   args: ['ACCOUNT_ID', 'DATABASE'],
   summary: 'Move an account to another D1 database, and wait until it is there',
   details: [
-    'Calls are answered meanwhile, and changes of the account get 503 for some seconds or minutes. DATABASE is a name in DATABASES. Can be interrupted and started again: the move goes on by itself.',
+    'Calls are answered meanwhile, and changes to the account get 503 for a few seconds or minutes. DATABASE is a name in DATABASES. Can be interrupted and started again: the move continues by itself.',
   ],
   options: {
-    cancel: { help: 'Let the account stay where it is, unless it is in the other database already' },
+    cancel: { help: 'Leave the account where it is, unless it is in the other database already' },
   },
   run: async (context, [id = '', database = ''], { cancel }) => {
     const operator = await openOperator(context);

@@ -47,7 +47,7 @@ const resetTwoFactor = command({
     );
     context.out.fields(account, {
       ...fieldsOf(account),
-      'two-factor goes off': account.two_factor_reset_at,
+      'two-factor turns off': account.two_factor_reset_at,
     });
     return 0;
   },
@@ -107,7 +107,7 @@ const orphans = command({
   args: ['ACCOUNT_ID'],
   summary: 'List what an account’s gate keeps although a restored D1 has lost it',
   details: [
-    'The gate keeps it for 14 days. With --drop, D1 is right at once, also about what was revoked since.',
+    'The gate keeps it for 14 days. With --drop, D1 is right at once, including about what was revoked since.',
   ],
   options: { drop: { help: 'Give up what is listed, and load D1 as it is' } },
   run: async (context, [id = ''], { drop }) => {
@@ -144,7 +144,7 @@ const reseal = command({
   args: [],
   summary: 'Seal all secrets with the first key of SEALING_KEYS',
   details: ['Can be interrupted and started again. Exits with 0 once nothing is left.'],
-  options: { restart: { help: 'Look at all webhook secrets again, also if an earlier run has ended' } },
+  options: { restart: { help: 'Look at all webhook secrets again, even if an earlier run has ended' } },
   run: async (context, _args, { restart }) => {
     const operator = await openOperator(context);
     let best = Infinity;

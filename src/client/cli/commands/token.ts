@@ -88,8 +88,8 @@ const CHECKS: Check[] = [
   },
   {
     reason: 'exp',
-    passed: 'It has not ended',
-    failed: ({ claims }) => `It ended at ${time(claims['exp'])}.`,
+    passed: 'It has not expired',
+    failed: ({ claims }) => `It expired at ${time(claims['exp'])}.`,
   },
 ];
 

@@ -115,7 +115,7 @@ export const listenForWebhooks = command({
       if (!hasStarted) {
         hasStarted = true;
         if (out.isJson) out.jsonLine({ type: 'listening', forward_to: url ?? null, secret });
-        else out.text(`Listening for events. Ctrl+C ends it.\nSigning secret: ${secret}`);
+        else out.text(`Listening for events. Press Ctrl+C to stop.\nSigning secret: ${secret}`);
       }
       for (const event of page.filter((candidate) => names?.includes(candidate.event) ?? true)) {
         const result = url === undefined ? null : await forward(url, secret, event);

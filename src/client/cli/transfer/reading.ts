@@ -33,7 +33,7 @@ const mapped = (columns: ColumnMap, pairs: Map<string, string>, { file, survey }
 
 const describe = (out: Output, { survey }: ImportFile, { source, columns }: Reading) => {
   if (source === 'latchkey') return;
-  if (source !== 'columns') return out.note(`Read as a file of ${VENDORS[source].name}.`);
+  if (source !== 'columns') return out.note(`Read as a file from ${VENDORS[source].name}.`);
   const used = survey.columns.filter((name) => columns[name]);
   const unused = survey.columns.filter((name) => !columns[name] && !isAddedColumn(name));
   out.note(`Read as: ${used.map((name) => `${name} → ${columns[name]}`).join(', ') || 'nothing'}.`);
