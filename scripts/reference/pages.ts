@@ -63,7 +63,7 @@ const ABOUT: Record<(typeof ORDER)[number], string> = {
   Webhooks: 'Where events are sent. [Webhooks](/docs/webhooks) has the events and how to check a signature.',
   'API keys': 'The keys by which applications and servers call.',
   Portal:
-    'The page on which your customers help themselves. [What your customer sees](/docs/portal) explains it.',
+    'The page where your customers see and manage their licenses. [What your customer sees](/docs/portal) explains it.',
   Account: 'Signing in, and the account itself.',
   Billing: 'The plan of the account, where the service sells plans. [Billing](/docs/billing) explains it.',
   Dashboard: 'What the dashboard shows.',

@@ -57,7 +57,7 @@ export const accountDetailsBody = accountBody
     two_factor: z.boolean().meta({ description: 'Whether a login also requires a code.' }),
     two_factor_reset_at: z.iso.datetime().nullable().meta({
       description:
-        'From when on a login requires no code anymore, because the operator of the service was asked for that. Any code that is used before then stops it.',
+        'When logins stop requiring a code, because the operator of the service was asked for that. Any code that is used before then stops it.',
     }),
     muted_emails: mutedEmails,
     moving_to: movingTo,

@@ -50,14 +50,14 @@ const DOCS = {
     id: 'sendHeartbeat',
     summary: 'Renew a machine’s lease',
     description:
-      'Renews the lease of the machine’s seat, and no more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago, or where no call of the machine is on record. Counts nothing.',
+      'Renews the lease of the machine’s seat, and nothing more. Answers `verify_due` once the machine’s last counted call is more than 24 hours ago, or where no call of the machine is on record. Counts nothing.',
     errors: [],
   },
   deactivate: {
     id: 'deactivateLicense',
     summary: 'Release a machine’s seat',
     description:
-      'Releases the machine’s seat. Without a seat or a license, the answer is the same, and it says nothing of the license. Works whatever the state of the license and the usage limit. Counts nothing.',
+      'Releases the machine’s seat. Without a seat or a license, the answer is the same, and it says nothing about the license. Works whatever the state of the license and the usage limit. Counts nothing.',
     errors: [],
   },
 } as const satisfies Record<CallName, Pick<EndpointDocs, 'id' | 'summary' | 'description' | 'errors'>>;
@@ -182,7 +182,7 @@ export const activationRoutes = new Hono<AppEnv>()
       tag: 'Applications',
       summary: 'Issue an offline file',
       description:
-        'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token ends: a file can’t be called back.',
+        'Returns a token for a machine without a network. Takes the seat that the machine needs, and holds it until the token expires: a file can’t be revoked.',
       access: 'account',
       isRepeatable: true,
       body: offlineTokenInput,

@@ -61,7 +61,7 @@ export const rotateApiKeyInput = z
       .min(0)
       .max(MAX_OVERLAP_HOURS)
       .default(DEFAULT_OVERLAP_HOURS)
-      .meta({ description: 'How long the old key goes on working. With 0, it ends at once.' }),
+      .meta({ description: 'How long the old key keeps working. With 0, it stops at once.' }),
   })
   .meta({ id: 'RotateApiKey' });
 

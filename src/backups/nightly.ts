@@ -33,7 +33,7 @@ export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> =>
     if (!(await isAnyMoving(env))) return begun;
     await record.remove();
     throw new AppError('invalid_transition', {
-      message: 'An account is moving to another database. Begin the backup again in some minutes.',
+      message: 'An account is moving to another database. Begin the backup again in a few minutes.',
     });
   }
   return (await record.read())?.value ?? begun;

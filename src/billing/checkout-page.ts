@@ -62,7 +62,7 @@ export const changePage = ({ plan, amount, currency }: PaymentRow) => {
   const { apiLimit, licenseLimit, callsPerSecond } = PLANS[plan];
   return page(
     `Latchkey ${plan}`,
-    `<h1>Go on with Latchkey ${plan}</h1>
+    `<h1>Continue with Latchkey ${plan}</h1>
       <p class="amount">${formatMoney(amount, currency)} <small>a month</small></p>
       <ul>
         <li>${count(apiLimit)} licensing calls a month</li>
@@ -82,7 +82,7 @@ const STATUS_TEXTS = {
   paid: ['Paid', 'Thank you. The plan is active.'],
   declined: ['Not paid', 'The payment was declined. Nothing has changed.'],
   expired: ['Expired', 'This checkout has expired. You were not charged.'],
-  refunded: ['Refunded', 'This payment was given back to you.'],
+  refunded: ['Refunded', 'This payment was refunded to you.'],
   disputed: ['Disputed', 'This payment is disputed at your bank.'],
   replaced: ['No longer valid', 'A newer checkout has replaced this one.'],
 } as const;

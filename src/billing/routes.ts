@@ -152,11 +152,11 @@ export const billingRoutes = new Hono<AppEnv>()
       tag: 'Billing',
       summary: 'Resume a canceled subscription',
       description:
-        'Lets a subscription go on that was canceled for the end of its period. Nothing is charged until then.',
+        'Continues a subscription that was canceled for the end of its period. Nothing is charged until then.',
       access: 'account',
       isRepeatable: true,
       answers: [
-        { status: 200, description: 'The subscription, which goes on.', schema: resumedSubscriptionBody },
+        { status: 200, description: 'The subscription, which continues.', schema: resumedSubscriptionBody },
       ],
       errors: ['no_active_subscription', 'invalid_transition'],
     }),
@@ -179,7 +179,7 @@ export const billingRoutes = new Hono<AppEnv>()
       tag: 'Billing',
       summary: 'Open the provider’s billing page',
       description:
-        'Returns the URL of a page of the payment provider, where the account holder changes cards and tax ids and finds the invoices. It works for some minutes, so request it when it is opened.',
+        'Returns the URL of a page of the payment provider, where the account holder changes cards and tax ids and finds the invoices. It works for a few minutes, so request it when it is opened.',
       access: 'account',
       wantsProof: true,
       answers: [{ status: 200, description: 'The URL of the page.', schema: portalBody }],

@@ -102,7 +102,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Confirm an email address with the token of an email',
       description:
-        'After a change of the email address, the new address takes effect with this call. The token alone proves only who reads the email, so the call also needs a session of the account, or its password. Wrong passwords are limited as those of `POST /api/login`.',
+        'After a change of the email address, the new address takes effect with this call. The token alone proves only who reads the email, so the call also needs a session of the account, or its password. Wrong passwords are limited like those of `POST /api/login`.',
       access: 'public',
       body: verifyEmailInput,
       answers: [{ status: 200, description: 'The email address is verified.', schema: emailVerifiedBody }],
@@ -125,7 +125,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Take back a changed email address',
       description:
-        'Takes the token of the email that an address gets when it is replaced, for seven days. The address is the account’s again, every session and pending change ends, the password stops working, API keys and webhooks that were made since the change are deleted, webhooks that were changed since are disabled, and two-factor authentication goes off if it was turned on since. The address gets an email with a link to choose a new password. An address that was never verified can’t be taken back.',
+        'Takes the token of the email that an address gets when it is replaced, for seven days. The address is the account’s again, every session and pending change ends, the password stops working, API keys and webhooks created since the change are deleted, webhooks that were changed since are disabled, and two-factor authentication is turned off if it was turned on since. The address gets an email with a link to choose a new password. An address that was never verified can’t be taken back.',
       access: 'public',
       body: restoreEmailInput,
       answers: [
@@ -164,7 +164,7 @@ export const credentialRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Change the email address',
       description:
-        'The new address takes effect once it is confirmed with the token of the email that it gets. The present address gets an email, too, and after the change one with which it can be taken back for seven days, if it was verified. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
+        'The new address takes effect once it is confirmed with the token of the email that it gets. The current address gets an email, too, and after the change another one with which it can be taken back for seven days, if it was verified. At most five times an hour. An address gets at most five emails an hour and 15 a day, whoever asks for them, and further ones are dropped.',
       access: 'account',
       wantsProof: true,
       body: changeEmailInput,

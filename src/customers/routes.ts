@@ -11,7 +11,7 @@ export const customerRoutes = new Hono<AppEnv>().get(
     tag: 'Licenses',
     summary: 'List customers',
     description:
-      'Lists the customers of the account’s licenses by email address. Addresses that differ only in upper and lower case are one customer, and erased customers are none. A page can have fewer customers than `limit`, or none, although more follow: the list ends where `next_cursor` is null. `GET /api/v1/licenses?customer_email=` has a customer’s licenses.',
+      'Lists the customers of the account’s licenses by email address. Addresses that differ only in upper and lower case are one customer, and erased customers are left out. A page can have fewer customers than `limit`, or none, even if more follow: the list ends where `next_cursor` is null. `GET /api/v1/licenses?customer_email=` has a customer’s licenses.',
     access: 'account',
     query: listCustomersQuery,
     answers: [{ status: 200, description: 'A page of customers.', schema: customerListBody }],

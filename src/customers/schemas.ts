@@ -28,7 +28,7 @@ export const customerBody = z
       .number()
       .int()
       .meta({
-        description: `How many purchases the account’s stores have reported of the address. It stops at ${MAX_COUNTED}.`,
+        description: `How many purchases the account’s stores have reported for the address. It stops at ${MAX_COUNTED}.`,
       }),
     last_license_at: z.iso.datetime().meta({ description: 'When the newest license was created.' }),
   })

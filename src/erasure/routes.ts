@@ -38,7 +38,7 @@ const customer = new Hono<AppEnv>().post(
     tag: 'Licenses',
     summary: 'Erase a customer',
     description:
-      'Removes a person from all texts of licenses, from their history, from events, and from what applications have said of machines, permanently. The licenses go on working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left, unless it has the same `Idempotency-Key`. A key that names the customer is not kept. A customer with too many licenses for one call gets 503, and the erasure goes on by itself.',
+      'Removes a person from all texts of licenses, from their history, from events, and from what applications have said about machines, permanently. The licenses keep working, with `erased@customer.invalid` as the email address. Deliveries that are still pending are sent without the address. A repeat counts only what was left, unless it has the same `Idempotency-Key`. A key that names the customer is not kept. A customer with too many licenses for one call gets 503, and the erasure continues by itself.',
     access: 'account',
     isRepeatable: true,
     body: eraseCustomerInput,

@@ -102,7 +102,7 @@ const toAppError = (error: Error): AppError => {
   // Also as the cause of an error that says no more than that the change failed.
   if (isFenced(error))
     return new AppError('unavailable', {
-      message: 'The account is moving to another database. Try again in some seconds.',
+      message: 'The account is moving to another database. Try again in a few seconds.',
       headers: { 'Retry-After': String(MOVING_RETRY_SECONDS) },
     });
   if (error instanceof AppError) return error;

@@ -14,7 +14,7 @@ export const idempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
   .meta({
     description:
-      'A retry with the same key within 24 hours changes nothing more, and returns what the first call has changed.',
+      'A retry with the same key within 24 hours changes nothing more, and returns what the first call changed.',
   });
 
 const refuse = (message: string) =>

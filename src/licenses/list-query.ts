@@ -15,7 +15,7 @@ const timeOrDate = z
   .transform((time) => Date.parse(time))
   .optional();
 const SHORT_PAGES =
-  'A page can have fewer licenses than `limit`, or none, although more follow: the list ends where `next_cursor` is null.';
+  'A page can have fewer licenses than `limit`, or none, even if more follow: the list ends where `next_cursor` is null.';
 
 export const listLicensesQuery = z.object({
   ...pageAfter(/^[0-9A-Za-z_-]{1,600}$/),
@@ -49,7 +49,7 @@ export const listLicensesQuery = z.object({
   machine: text(MAX_MACHINE_LENGTH)
     .optional()
     .meta({
-      description: `Finds licenses by one of their machines: its whole fingerprint, the id of its activation, or the beginning of its name. If more than 1,000 machines have names that begin so, only those with exactly this name are found. Upper and lower case don’t matter in a name’s letters A to Z. A machine is found while it holds a seat, and for about 30 days after. The order is by \`created_at\`. Can’t be combined with \`seats\`. ${SHORT_PAGES}`,
+      description: `Finds licenses by one of their machines: its whole fingerprint, the id of its activation, or the beginning of its name. If more than 1,000 machines have names that begin with it, only those with exactly this name are found. Upper and lower case don’t matter in a name’s letters A to Z. A machine is found while it holds a seat, and for about 30 days after. The order is by \`created_at\`. Can’t be combined with \`seats\`. ${SHORT_PAGES}`,
     }),
   sort: z.enum(SORTS).optional().meta({
     description:

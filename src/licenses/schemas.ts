@@ -182,7 +182,7 @@ export const historyEntryBody = z
       description: 'Why the license was suspended, reinstated, or revoked, if whoever did so gave a reason.',
     }),
     import_id: z.string().nullable().meta({
-      description: 'The id of the entry in the audit log, if an import has made the change.',
+      description: 'The id of the entry in the audit log, if an import made the change.',
     }),
     imported_at: z.iso.datetime().nullable().meta({
       description: 'When the import ran, which may be long after `created`. Null without `import_id`.',

@@ -46,10 +46,10 @@ const slug = z
   .meta({ description: 'The portal’s name in its URL. No two portals have the same.', examples: ['orrery'] });
 
 const PERMITS = {
-  release_seat: 'Release the seat of a machine. It counts under `max_transfers`.',
+  release_seat: 'Release the seat of a machine. It counts toward `max_transfers`.',
   offline_file: 'Get an offline file for a machine without a network.',
-  rotate_key: 'Replace a license key. The old one ends at once.',
-  change_email: 'Change their email address. Both addresses confirm it.',
+  rotate_key: 'Replace a license key. The old one stops at once.',
+  change_email: 'Change their email address. Both addresses must confirm it.',
 };
 
 const productPermissions = {

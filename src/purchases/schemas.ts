@@ -70,7 +70,7 @@ export const purchaseListBody = listOf(purchaseBody).meta({ id: 'PurchaseList' }
 export const purchaseDetailsBody = z
   .object({
     ...purchaseFields,
-    facts: z.array(factBody).meta({ description: 'What the store has said of it, the oldest first.' }),
+    facts: z.array(factBody).meta({ description: 'What the store has said about it, the oldest first.' }),
     licenses: z.array(soldLicenseBody),
     mails: z.array(mailBody),
   })

@@ -31,7 +31,7 @@ export const signInRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Create an account',
       description:
-        'Also signs in: the response contains a session token and sets the session cookie. The email address gets a link to verify it. An account whose address is still not verified after seven days is erased, and its owner is told two days before. A service may want an `invitation`, which works once: see `registration` in `GET /health`.',
+        'Also signs in: the response contains a session token and sets the session cookie. The email address gets a link to verify it. An account whose address is still not verified after seven days is erased, and its owner is told two days before. A service may require an `invitation`, which works once: see `registration` in `GET /health`.',
       access: 'public',
       body: registerInput,
       answers: [{ status: 201, description: 'The new account and its first session.', schema: signedInBody }],

@@ -18,7 +18,7 @@ export const registerInput = z
         'Where verifies of this account are answered. Choose the region nearest to your application. By default, the region nearest to this request.',
     }),
     invitation: z.string().max(256).optional().meta({
-      description: 'The token of the operator’s link, if the service wants an invitation.',
+      description: 'The token of the operator’s link, if the service requires an invitation.',
     }),
   })
   .meta({ id: 'Register' });
@@ -43,7 +43,9 @@ export type SessionProof = z.output<typeof reauthenticateInput>;
 
 export const reauthenticatedBody = z
   .object({
-    proved_until: z.iso.datetime().meta({ description: 'Until when calls that want a proof are accepted.' }),
+    proved_until: z.iso
+      .datetime()
+      .meta({ description: 'Until when calls that require a proof are accepted.' }),
   })
   .meta({ id: 'Reauthenticated' });
 

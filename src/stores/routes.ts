@@ -217,7 +217,7 @@ const offers = new Hono<AppEnv>()
       id: 'deleteOffer',
       tag: 'Stores',
       summary: 'Delete an offer',
-      description: 'Licenses that were made by it stay.',
+      description: 'Licenses created by it stay.',
       access: 'account',
       answers: [{ status: 200, description: 'The offer is deleted.', schema: deletedOfferBody }],
       errors: ['not_found'],

@@ -24,7 +24,7 @@ const secret = z.string().trim().min(8).max(500).meta({
 });
 const apiKey = z.string().trim().min(1).max(1_000).meta({
   description:
-    'A key of the provider’s API, with which sales are found whose notification never came. It is never shown again.',
+    'A key for the provider’s API, which finds sales whose notification never came. It is never shown again.',
 });
 const acceptTest = z.boolean().meta({
   description:

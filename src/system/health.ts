@@ -21,7 +21,7 @@ export const healthBody = z
     }),
     registration: z.enum(['invite', 'closed']).optional().meta({
       description:
-        'Only where registration isn’t open: whether whoever has an invitation can create an account, or nobody.',
+        'Only where registration isn’t open: whether those with an invitation can create an account, or nobody can.',
     }),
     mail_preview: z.string().optional().meta({
       description: 'Only in local runs: the path at which to read the emails that they don’t send.',

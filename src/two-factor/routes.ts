@@ -56,7 +56,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       id: 'replaceRecoveryCodes',
       tag: 'Account',
       summary: 'Make new recovery codes',
-      description: 'The earlier recovery codes end. The owner gets an email.',
+      description: 'The earlier recovery codes stop working. The owner gets an email.',
       access: 'account',
       wantsProof: true,
       body: replaceCodesInput,

@@ -30,7 +30,7 @@ export const patchWebhookInput = z
     description: description.nullish(),
     status: z.enum(['enabled', 'disabled']).optional().meta({
       description:
-        'Disabling a webhook cancels its pending deliveries. They, and what happens within 14 days, can be sent later.',
+        'Disabling a webhook cancels its pending deliveries. These, and what happens within 14 days, can be sent later.',
     }),
   })
   .meta({ id: 'PatchWebhook' });
@@ -125,7 +125,7 @@ export const listenQuery = z.object({
     .meta({ description: 'The `next_cursor` of the previous call. Without it, the call starts to listen.' }),
   wait: z.coerce.number().int().min(0).max(MAX_WAIT_SECONDS).default(0).meta({
     description:
-      'Seconds to wait for an event if there are none. At a time, 2, 10, or 50 calls of an account with an API key may wait, depending on its plan, and 10 by session.',
+      'Seconds to wait for an event if there are none. At most 2, 10, or 50 calls of an account with an API key may wait at a time, depending on its plan, and 10 by session.',
   }),
   verified: z.enum(['true', 'false']).default('true').meta({
     description:

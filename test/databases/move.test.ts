@@ -124,7 +124,7 @@ test('a move loses no call, no change, and no event, however often the gate is k
     if (answer.status === 201) continue;
     expect([outcomeOf(answer), answer.headers.get('retry-after')]).toEqual(['503 unavailable', '10']);
     expect(answer.body.error.message).toBe(
-      'The account is moving to another database. Try again in some seconds.',
+      'The account is moving to another database. Try again in a few seconds.',
     );
     refused.push(step);
     await kill(ada.accountId);
