@@ -1,4 +1,4 @@
-// The seller's side: prints the license file for a request. Takes a seat until the file ends.
+// The seller's side: prints the license file for a request. Takes a seat until the file expires.
 // Usage: LATCHKEY_API_KEY=… node issue.js LICENSE_ID DAYS < request.json > license.txt
 import { text } from 'node:stream/consumers';
 import { createClient } from '@latchkey/client/api';

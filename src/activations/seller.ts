@@ -50,8 +50,8 @@ export const releaseActivation = async (ctx: Ctx, licenseId: string, id: string,
       throw new AppError('invalid_transition', {
         message:
           actorOf(ctx) === 'customer'
-            ? 'An offline file holds this seat until the file ends.'
-            : 'An offline file holds this seat until the file ends. To free it anyway, add ?force=true.',
+            ? 'An offline file holds this seat until the file expires.'
+            : 'An offline file holds this seat until the file expires. To free it anyway, add ?force=true.',
       });
     }
   };
@@ -80,7 +80,7 @@ const toRefusal = (code: FileRefusal, { status }: LicenseRow): AppError => {
   });
 };
 
-/** Issues a token for a machine without a network, and holds the machine's seat until it ends. */
+/** Issues a token for a machine without a network, and holds the machine's seat until it expires. */
 export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: FileInput, origin: string) => {
   const license = await findLicense(ctx, licenseId);
   requireSigningKeys(ctx.env, 'activate');
