@@ -71,7 +71,7 @@ const deployWorker = async ({ configFile }: Target, secrets: Secrets | null): Pr
       writeFileSync(file, lines.join(''), { mode: 0o600 });
     }
     const args = ['deploy', '--config', configFile, ...(secrets ? ['--secrets-file', file] : [])];
-    await wrangler(args, 'The release before goes on, if there is one. Run the command again.');
+    await wrangler(args, 'The previous release keeps running, if there is one. Run the command again.');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -120,7 +120,10 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     title: `Apply the migrations to ${name}`,
     run: async () => {
       const args = ['d1', 'migrations', 'apply', binding, '--remote', '--config', target.configFile];
-      await wrangler(args, 'The release before goes on. See docs/deploying.md#a-migration-that-fails.');
+      await wrangler(
+        args,
+        'The previous release keeps running: nothing is deployed. See docs/deploying.md#a-migration-that-fails.',
+      );
     },
   });
   let secrets: Secrets | null = null;
