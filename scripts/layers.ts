@@ -46,7 +46,10 @@ const CLIENT: Layer[] = [
   { files: 'client/core', only: [], types: ['shared/rules'] },
 ];
 
-/** Durable Objects. Home and branch know each other only by their messages. Home carries out its account's erasures. */
+/**
+ * Durable Objects. Home and branch know each other only by their messages. Home carries out its account's erasures, whose `commit`
+ * in `gate/worker` calls home itself.
+ */
 const OBJECTS: Layer[] = [
   {
     files: 'gate/home',

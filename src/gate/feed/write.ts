@@ -43,8 +43,8 @@ export const insertChanges = (
   );
 
 /**
- * Commits a change from inside an object or from scheduled work. The gate doesn't look for it by itself, so the caller lets it
- * pull next, and repeats all of it if it dies before.
+ * Commits a change of which the gate isn't told beforehand. It doesn't look for it by itself, so the caller lets it pull next, and
+ * repeats all of it if it dies before.
  */
 export const commitUnannounced = async (
   account: FeedOf,
