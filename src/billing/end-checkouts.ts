@@ -52,10 +52,9 @@ const putOff = async ({ db }: Ctx, refused: Refused[], eraseAtMs: number): Promi
 };
 
 /**
- * Ends the checkouts that have bought nothing so far: one that is complete becomes a payment once its bank debit arrives, which
- * may be weeks later. All are marked first, so that they buy nothing whatever the provider answers, and the scheduled work goes
- * on. Also gives back what is due from before. What has been due longest comes first, and of payments that are due since the same
- * time, the newest. Returns when to go on, or null if nothing is left.
+ * Ends the checkouts that have bought nothing so far: the bank debit of one that is complete may arrive weeks later. All are marked
+ * first, so that they buy nothing whatever the provider answers. Also gives back what is due from before: what has been due longest
+ * first, then the newest. Returns when to go on, or null if nothing is left.
  */
 export const endCheckouts = async (ctx: Ctx): Promise<number | null> => {
   const { env, db, accountId } = ctx;

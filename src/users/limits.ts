@@ -76,8 +76,8 @@ export const secondStepLimits = (
 export const TOLD_GUESSES = 10;
 
 /**
- * For whoever is signed in and proves it again. A code has six digits, so a stolen session gets few tries a day. Each session has its own, so neither strangers nor another session can lock
- * it out. API keys share theirs, because an account can make any number of them.
+ * For whoever is signed in and proves it again. A code has six digits, so a stolen session gets few tries a day. Each session has
+ * its own, so nobody else can lock it out. API keys share theirs, because an account can make any number of them.
  */
 export const confirmLimits = (accountId: string, { kind, id }: Actor): Limit[] => {
   const subject = `${accountId} ${kind === 'session' ? id : kind}`;

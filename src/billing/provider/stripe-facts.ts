@@ -125,9 +125,8 @@ const boughtFact = (
 
 /**
  * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
- * what else is known of its invoices: while another invoice is overdue, paying an older one ends only the older failure.
- * `firstPaid` is the oldest invoice whose money has arrived: until there is one, nothing has been bought. The terms and the end
- * don't depend on it: an earlier version began plans with invoices that were never paid, and those plans must fail and end, too.
+ * the other invoices: while one is overdue, paying an older one ends only the older failure. `firstPaid` is the oldest invoice
+ * that was paid: without it, nothing is bought, but plans that an earlier version began unpaid must still fail and end.
  */
 export const toFacts = (
   subscription: Stripe.Subscription,
