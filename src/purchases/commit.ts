@@ -151,7 +151,7 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settle
   const isMissing = wanted.missing.length > 0 || [row, ...others].some(({ status }) => status === 'unmapped');
   const statements: Statement[] = [
     ...[row, ...others].filter(({ version }) => version > 0).map((read) => guard(ctx, read)),
-    ...merge(ctx, row.id, others, wanted.held),
+    ...merge(ctx, row.id, others, wanted.held, decision),
     writeRow(ctx, { ...wanted, decision }),
     ...writeFacts(ctx, wanted),
     ...(isMissing ? writeMissing(ctx, row, wanted.missing) : []),

@@ -1,4 +1,4 @@
-import { and, eq, inArray, min, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, max, min, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { purchaseMails, type PurchaseRow } from '../db/schema.ts';
 import type { Statement } from '../gate/feed/write.ts';
@@ -9,15 +9,20 @@ import type { PurchaseDecision } from './rules/decide.ts';
 
 interface Decided {
   row: PurchaseRow;
+  others: PurchaseRow[];
   decision: PurchaseDecision;
   hasMail: boolean;
   nowMs: number;
 }
 
+const isWaiting = inArray(purchaseMails.problem, ['no_address', 'nothing_to_send']);
+const isOf = (id: string) => eq(purchaseMails.purchaseId, id);
+const nextNumber = (id: string) =>
+  sql`(SELECT coalesce(max(number) + 1, 0) FROM purchase_mails WHERE purchase_id = ${id})`;
+
 /** Lets one of the emails that wait be sent. The others, by which a seller has asked for it again, would only repeat it. */
 const releaseOne = ({ db }: Ctx, { row, nowMs }: Decided): Statement[] => {
-  const isWaiting = inArray(purchaseMails.problem, ['no_address', 'nothing_to_send']);
-  const waiting = and(eq(purchaseMails.purchaseId, row.id), isWaiting);
+  const waiting = and(isOf(row.id), isWaiting);
   const first = db
     .select({ number: min(purchaseMails.number) })
     .from(purchaseMails)
@@ -31,18 +36,47 @@ const releaseOne = ({ db }: Ctx, { row, nowMs }: Decided): Statement[] => {
   ];
 };
 
-/** The mail with the keys, once a purchase. It waits for an address, or that a license is good again, which the store tells later. */
+/** Gives a purchase the emails of others, after its own. Those that were not sent end unless a license that they are for stays. */
+export const moveMails = ({ db }: Ctx, id: string, from: SQL, isAnyKept: boolean): Statement[] => [
+  db.insert(purchaseMails).select(
+    sql`SELECT account_id, ${id}, ${nextNumber(id)} + row_number() OVER (ORDER BY created_at, purchase_id, number) - 1,
+      due_at, sent_at, tries, problem, created_at FROM purchase_mails
+      WHERE purchase_id ${from} AND (sent_at IS NOT NULL OR ${Number(isAnyKept)})`,
+  ),
+  db.delete(purchaseMails).where(sql`${purchaseMails.purchaseId} ${from}`),
+];
+
+/**
+ * Keeps the last of the emails that are still to be sent, which has all keys. One of before may be on its way with fewer: a merge
+ * has made the purchase another one meanwhile.
+ */
+const keepLast = ({ db }: Ctx, id: string): Statement => {
+  const isLeft = and(isOf(id), or(isNotNull(purchaseMails.dueAt), isWaiting));
+  const last = db
+    .select({ number: max(purchaseMails.number) })
+    .from(purchaseMails)
+    .where(isLeft);
+  return db
+    .update(purchaseMails)
+    .set({ dueAt: null, problem: 'same_as_earlier' })
+    .where(and(isLeft, sql`${purchaseMails.number} < ${last}`));
+};
+
+/**
+ * The mail with the keys, once a purchase, and once more with those that a merge makes. It waits for an address, or that a license
+ * is good again, which the store tells later.
+ */
 export const writeMail = (ctx: Ctx, decided: Decided, made: NewLicense[]): Statement[] => {
   const { db, accountId } = ctx;
-  const { row, decision, hasMail, nowMs } = decided;
+  const { row, others, decision, hasMail, nowMs } = decided;
+  const isMerged = others.length > 0;
+  const isDue = !row.isErased && made.some(({ slot }) => slot.offer.mail) && (!hasMail || isMerged);
   const isGood = decision.slots.some(({ wanted }) => wanted.status === 'active');
-  if (hasMail) return decision.email === null || !isGood ? [] : releaseOne(ctx, decided);
-  if (row.isErased || !made.some(({ slot }) => slot.offer.mail)) return [];
   const due = decision.email === null ? { dueAt: null, problem: 'no_address' } : { dueAt: nowMs };
+  const written = { accountId, purchaseId: row.id, number: nextNumber(row.id), createdAt: nowMs, ...due };
   return [
-    db
-      .insert(purchaseMails)
-      .values({ accountId, purchaseId: row.id, number: 0, createdAt: nowMs, ...due })
-      .onConflictDoNothing(),
+    ...(isDue ? [db.insert(purchaseMails).values(written)] : []),
+    ...(isMerged ? [keepLast(ctx, row.id)] : []),
+    ...(hasMail && decision.email !== null && isGood ? releaseOne(ctx, decided) : []),
   ];
 };

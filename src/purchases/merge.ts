@@ -4,14 +4,15 @@ import {
   purchaseFacts,
   purchaseLicenses,
   type PurchaseLicenseRow,
-  purchaseMails,
   purchaseMessages,
   type PurchaseRow,
   purchases,
   purchaseThings,
 } from '../db/schema.ts';
 import type { Statement } from '../gate/feed/write.ts';
+import { moveMails } from './due-mail.ts';
 import { inJson } from './load.ts';
+import type { PurchaseDecision } from './rules/decide.ts';
 
 // A fact has shown that several purchases are one.
 
@@ -31,14 +32,18 @@ export const renumber = (held: PurchaseLicenseRow[], id: string): PurchaseLicens
 
 /** Moves everything that others have to a purchase. */
 export const merge = (
-  { db }: Ctx,
+  ctx: Ctx,
   purchaseId: string,
   others: PurchaseRow[],
   held: PurchaseLicenseRow[],
+  { slots }: PurchaseDecision,
 ): Statement[] => {
   if (others.length === 0) return [];
+  const { db } = ctx;
   const from = inJson(others.map(({ id }) => id));
   const moved = renumber(held, purchaseId).filter((_, i) => held[i]?.purchaseId !== purchaseId);
+  const isKept = ({ slot, number }: PurchaseLicenseRow) =>
+    !slots.some((one) => one.slot === slot && number >= one.count);
   return [
     db
       .update(purchaseThings)
@@ -55,15 +60,8 @@ export const merge = (
         sql`SELECT account_id, ${purchaseId}, message_id FROM purchase_messages WHERE purchase_id ${from}`,
       )
       .onConflictDoNothing(),
-    db
-      .insert(purchaseMails)
-      .select(
-        sql`SELECT account_id, ${purchaseId}, number, due_at, sent_at, tries, problem, created_at
-          FROM purchase_mails WHERE purchase_id ${from}`,
-      )
-      .onConflictDoNothing(),
     db.delete(purchaseMessages).where(sql`${purchaseMessages.purchaseId} ${from}`),
-    db.delete(purchaseMails).where(sql`${purchaseMails.purchaseId} ${from}`),
+    ...moveMails(ctx, purchaseId, from, moved.some(isKept)),
     ...moved.map(({ slot, number, licenseId, accountId }) =>
       db
         .update(purchaseLicenses)

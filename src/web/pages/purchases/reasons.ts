@@ -14,7 +14,7 @@ const MAIL_PROBLEMS: Record<string, string> = {
   no_address: 'Waits for the buyer’s address',
   account_not_verified: 'Waits until your own email address is verified',
   nothing_to_send: 'None of its licenses is valid anymore',
-  same_as_earlier: 'Would have repeated an earlier one that was still waiting',
+  same_as_earlier: 'Would have repeated another one that was still waiting',
   not_delivered: 'Couldn’t be sent, and will be retried',
   limit_of_the_day: 'Waits until 24 hours after the first of today’s emails, because the plan allows no more',
 };
