@@ -75,7 +75,7 @@ interface CommitOptions {
   isBeyondLimits?: boolean;
   /** A condition by which the change makes nothing larger. Then an account that is full makes it, as several changes of the day. */
   isNoLarger?: SQL;
-  /** The id of what a repeat with the Idempotency-Key gets, if it isn't that of the first change. */
+  /** The id of what a repeat with the Idempotency-Key gets, if it isn't that of the first change. Not for a counted call. */
   claimsId?: string;
 }
 
@@ -106,7 +106,9 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
     changes: changes.filter(isCounted).length * (isNoLarger ? CHANGES_WHEN_FULL : 1),
     isRefusable,
   };
-  const position = await announce(ctx, token, changes[0].ref, counted, size);
+  // A repeat asks the gate for the change by the id that it has claimed.
+  const ref = claimsId ?? changes[0].ref;
+  const position = await announce(ctx, token, ref, counted, size);
   // The feed rows come last, so the whole change has been made when they are refused.
   const feedOf = {
     db,
@@ -114,7 +116,7 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   };
   const reads = feedStatements(db, accountId, position);
   // The claim comes first, so that a repeat fails on its claim rather than on what the first call has changed.
-  const claims = idempotency ? claimStatements(ctx, idempotency, claimsId ?? changes[0].ref) : [];
+  const claims = idempotency ? claimStatements(ctx, idempotency, ref) : [];
   const before = [...unlessMoved(env, db, accountId), ...claims];
   const batch = [...before, ...statements, ...insertChanges(feedOf, changes), ...reads];
   let results: readonly unknown[];
