@@ -109,7 +109,7 @@ export const readMessage = async (
   row: StoreMessageRow,
   justCame: StoreReading | null = null,
 ): Promise<boolean> => {
-  if (row.asks !== null) return askAll(ctx, store, row, row.asks);
+  if (row.asks !== null) return justCame ? false : askAll(ctx, store, row, row.asks);
   const reading = justCame ?? (await readAgain(ctx, store, row));
   if (reading?.kind !== 'facts') {
     const problem = reading?.kind === 'unreadable' ? reading.problem : null;

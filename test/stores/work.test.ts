@@ -54,9 +54,11 @@ const openGumroad = async () => {
   await ada.asSession('PUT', `/api/stores/${body.id}/offers/orrery`, { product: 'mill', grant: 'perpetual' });
   const { pathname } = new URL(body.webhook_url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  expect(outcomeOf(await call('POST', pathname, { body: 'sale_id=s1', headers }))).toBe('200 ok');
+  const tell = async () =>
+    expect(outcomeOf(await call('POST', pathname, { body: 'sale_id=s1', headers }))).toBe('200 ok');
+  await tell();
   const countAsks = () => asked.mock.calls.filter(([input]) => pathOf(input).endsWith('/sales/s1')).length;
-  return { shop, countAsks, work: () => workOnStores(env, ada.accountId) };
+  return { shop, tell, countAsks, work: () => workOnStores(env, ada.accountId) };
 };
 
 test('several workers at once ask a provider about a sale once', async () => {
@@ -72,4 +74,13 @@ test('a key is mailed before a provider is asked what other notifications mean',
   await work();
   expect(mailsTo('grace@example.com')).toHaveLength(1);
   expect(countAsks()).toBe(0);
+});
+
+test('a notification that comes again is answered before the provider is asked, as the first one was', async () => {
+  const { shop, tell, countAsks, work } = await openGumroad();
+  await tell();
+  expect(countAsks()).toBe(0);
+  await work();
+  expect(countAsks()).toBe(1);
+  expect(await shop.licenses()).toHaveLength(1);
 });
