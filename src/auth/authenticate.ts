@@ -27,7 +27,7 @@ export const toRefusalError = (c: Context<AppEnv>, refusal: SessionRefusal): App
   if ('rate' in refusal) c.set('rate', refusal.rate);
   return new AppError(
     refusal.refused,
-    'retryAfterSeconds' in refusal ? { headers: { 'Retry-After': String(refusal.retryAfterSeconds) } } : {},
+    'retryAfterSeconds' in refusal ? { retryAfterSeconds: refusal.retryAfterSeconds } : {},
   );
 };
 

@@ -78,10 +78,9 @@ const tooMany = async (ctx: Ctx, nowMs: number) => {
     .limit(1)
     .offset(MAX_CHECKOUTS - 1);
   const waitMs = oldest ? oldest.createdAt + CHECKOUTS_MS - nowMs : 0;
-  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   return new AppError('rate_limit_exceeded', {
     message: `An account starts at most ${MAX_CHECKOUTS} checkouts an hour.`,
-    headers: { 'Retry-After': String(seconds) },
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
   });
 };
 

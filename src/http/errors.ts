@@ -72,8 +72,9 @@ export const errorBody = z
 
 export const errorResponse = (c: Context<AppEnv>, error: AppError) => {
   const { status, message } = ERRORS[error.code];
-  const { details, headers = {} } = error.options;
+  const { details, retryAfterSeconds, headers = {} } = error.options;
   c.set('errorCode', error.code);
+  if (retryAfterSeconds !== undefined) c.header('Retry-After', String(retryAfterSeconds));
   for (const [name, value] of Object.entries(headers)) c.header(name, value);
   return c.json(
     {
@@ -103,7 +104,7 @@ const toAppError = (error: Error): AppError => {
   if (isFenced(error))
     return new AppError('unavailable', {
       message: 'The account is moving to another database. Try again in a few seconds.',
-      headers: { 'Retry-After': String(MOVING_RETRY_SECONDS) },
+      retryAfterSeconds: MOVING_RETRY_SECONDS,
     });
   if (error instanceof AppError) return error;
   const unavailable = error instanceof ConfigError || isDatabaseError(error) || isGateOutage(error);

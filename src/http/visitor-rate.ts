@@ -14,8 +14,6 @@ export const createVisitorRate = (callsPerSecond: number) => {
   return (c: Context): void => {
     const decision = addresses.spend(clientIp(c), Date.now(), callsPerSecond);
     if (decision.allowed) return;
-    throw new AppError('rate_limit_exceeded', {
-      headers: { 'Retry-After': String(decision.retryAfterSeconds) },
-    });
+    throw new AppError('rate_limit_exceeded', { retryAfterSeconds: decision.retryAfterSeconds });
   };
 };

@@ -8,6 +8,6 @@ export const admitSearch = async ({ env, accountId }: Ctx, licenses: number): Pr
   if (retryAfterSeconds === null) return;
   throw new AppError('rate_limit_exceeded', {
     message: 'Too many searches that find little. Narrow them down, or wait.',
-    headers: { 'Retry-After': String(retryAfterSeconds) },
+    retryAfterSeconds,
   });
 };

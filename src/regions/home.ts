@@ -27,7 +27,7 @@ export const moveHome = async (ctx: Ctx, region: Region) => {
     if (answer.refused === 'too_soon')
       throw new AppError('invalid_transition', {
         message: 'The account has moved within the last 24 hours.',
-        headers: { 'Retry-After': String(answer.retryAfterSeconds) },
+        retryAfterSeconds: answer.retryAfterSeconds,
       });
     return answer;
   };

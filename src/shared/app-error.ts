@@ -53,6 +53,9 @@ export interface ErrorOptions {
   /** Replaces the code's default message. */
   message?: string;
   details?: ErrorDetail[];
+  /** When a caller may repeat the call, which is the `Retry-After` of the response. */
+  retryAfterSeconds?: number;
+  /** Other headers, from code that knows the request. */
   headers?: Record<string, string>;
   cause?: unknown;
 }

@@ -37,7 +37,7 @@ export async function* runAlone(
     if (turn.refused === null) return scheduler.wait(turn.waitMs);
     throw new AppError(turn.refused, {
       message: 'Another Import or Export Is Running',
-      headers: { 'Retry-After': String(turn.retryAfterSeconds) },
+      retryAfterSeconds: turn.retryAfterSeconds,
     });
   };
   await takeTurn(0);

@@ -26,14 +26,14 @@ const MAX_BLOCKED_BUCKETS = 10_000;
 const blockedUntil = createLru<number>(MAX_BLOCKED_BUCKETS);
 
 const refuseUntil = (expiresAt: number, nowMs: number) => {
-  const seconds = Math.max(1, Math.ceil((expiresAt - nowMs) / 1_000));
-  return new AppError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } });
+  const retryAfterSeconds = Math.max(1, Math.ceil((expiresAt - nowMs) / 1_000));
+  return new AppError('rate_limit_exceeded', { retryAfterSeconds });
 };
 
 /** When an attempt that was refused may be made again, or null if it has failed for another reason. */
 export const retryTimeOf = (error: unknown): number | null => {
   if (!(error instanceof AppError) || error.code !== 'rate_limit_exceeded') return null;
-  return Date.now() + Number(error.options.headers?.['Retry-After'] ?? 1) * 1_000;
+  return Date.now() + (error.options.retryAfterSeconds ?? 1) * 1_000;
 };
 
 const refuseBlocked = (buckets: string[], nowMs: number) => {

@@ -76,7 +76,7 @@ export const replay = async (ctx: Ctx, endpointId: string, { since, events = nul
       const nowMs = Date.now();
       throw new AppError('rate_limit_exceeded', {
         message: `The account has replayed ${MAX_REPLAYED_PER_DAY.toLocaleString('en')} deliveries today, which is the maximum. Those are being sent.`,
-        headers: { 'Retry-After': String(Math.ceil((DAY_MS - (nowMs % DAY_MS)) / SECOND_MS)) },
+        retryAfterSeconds: Math.ceil((DAY_MS - (nowMs % DAY_MS)) / SECOND_MS),
       });
     },
   });

@@ -55,7 +55,7 @@ const announce = async (
   if (announcement.refused === null) return announcement.position;
   throw new AppError(announcement.refused, {
     ...(announcement.refused === 'rate_limit_exceeded' && { message: TOO_MANY_CHANGES }),
-    headers: { 'Retry-After': String(announcement.retryAfterSeconds) },
+    retryAfterSeconds: announcement.retryAfterSeconds,
   });
 };
 
