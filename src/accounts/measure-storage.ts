@@ -1,5 +1,6 @@
 import { and, asc, gte, isNull, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { licenseTotals } from '../db/schema.ts';
 
 /** The most accounts in a run. The next run continues. */
@@ -37,8 +38,6 @@ export const measureStorage = async ({ db }: DatabaseCtx): Promise<void> => {
       .set({
         bytes: sql`(SELECT stored.bytes FROM stored_bytes AS stored WHERE stored.account_id = license_totals.account_id)`,
       })
-      .where(
-        and(isNull(bytes), sql`${accountId} IN (SELECT value FROM json_each(${JSON.stringify(group)}))`),
-      );
+      .where(and(isNull(bytes), sql`${accountId} ${inJson(group)}`));
   }
 };

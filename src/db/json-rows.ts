@@ -26,3 +26,7 @@ export const jsonChunks = (rows: readonly unknown[]): string[] => {
 /** Returns the values of a row that `json_each` reads, by name. */
 export const jsonValues = <Name extends string>(...names: Name[]): Record<Name, SQL> =>
   Object.fromEntries(names.map((name) => [name, sql.raw(`value ->> '${name}'`)])) as Record<Name, SQL>;
+
+/** A condition that a column has one of the values, however many they are: D1 binds at most a hundred. */
+export const inJson = (values: Iterable<string | number>): SQL =>
+  sql`IN (SELECT value FROM json_each(${JSON.stringify([...values])}))`;

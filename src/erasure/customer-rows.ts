@@ -1,5 +1,6 @@
 import { and, asc, eq, or, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   type ErasureRow,
   idempotencyKeys,
@@ -16,7 +17,6 @@ import { findNamed, licensesOf, MAX_LICENSES, type SpendQueries } from './find-l
 import {
   deleteEmptied,
   forgetClaims,
-  inJson,
   noteMachines,
   updateHistory,
   updateLicenses,

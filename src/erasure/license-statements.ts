@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { jsonChunks, jsonValues } from '../db/json-rows.ts';
+import { inJson, jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { erasures, idempotencyKeys, licenseChanges, licenses } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { type HistoryRow, SCRUBBED_COLUMNS, type ScrubbedFields } from './scrub-license.ts';
@@ -13,8 +13,6 @@ interface AsRead {
   id: string;
   updatedAt: number;
 }
-
-export const inJson = (ids: string[]) => sql`IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
 
 export const updateHistory = ({ db, accountId }: Ctx, rows: (AsRead & HistoryRow)[]) =>
   jsonChunks(rows).map((json) => {

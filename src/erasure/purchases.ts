@@ -1,5 +1,6 @@
 import { and, eq, gt, isNotNull, type SQL, sql, type SQLWrapper } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   offers,
   productMails,
@@ -16,7 +17,6 @@ import type { Buyer, StoreFact } from '../purchases/rules/facts.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { openScrubber, type Person } from '../shared/text/scrub.ts';
 import type { SpendQueries } from './find-licenses.ts';
-import { inJson } from './license-statements.ts';
 
 // Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
 // marked, so that a later copy of a fact brings nobody back.

@@ -1,6 +1,7 @@
 import { and, eq, gte, isNull, sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { accounts, apiKeys } from '../db/schema.ts';
 import { commit } from '../gate/worker/feed.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -25,7 +26,7 @@ const deleteKeys = async (ctx: Ctx, sinceMs: number): Promise<boolean> => {
   const [first, ...others] = ids;
   if (first === undefined) return false;
   // Only those that the gate is told of. A key that is made meanwhile is found by the next call.
-  const isListed = and(isMade, sql`${apiKeys.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`);
+  const isListed = and(isMade, sql`${apiKeys.id} ${inJson(ids)}`);
   const refs = [first, ...others].map((ref) => ({ kind: 'key', ref }) as const);
   await commit(
     ctx,

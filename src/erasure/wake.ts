@@ -2,6 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { accounts, scheduledPositions, users } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { within } from '../shared/objects/within.ts';
@@ -53,17 +54,16 @@ const findWithErasures = ({ id }: Due, limit: number): SQL => {
 
 /** Returns the accounts that have no user. The others stay: only the note of their user was lost. */
 const withoutUser = async ({ env, db }: DatabaseCtx, ids: string[]): Promise<string[]> => {
-  const among = (list: string[]) => sql`IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;
   const rows = await firstDatabase(env)
     .select({ id: users.accountId })
     .from(users)
-    .where(sql`${users.accountId} ${among(ids)}`);
+    .where(sql`${users.accountId} ${inJson(ids)}`);
   const found = new Set(rows.map(({ id }) => id));
   if (found.size > 0)
     await db
       .update(accounts)
       .set({ userDueAt: null })
-      .where(sql`${accounts.id} ${among([...found])}`);
+      .where(sql`${accounts.id} ${inJson([...found])}`);
   return ids.filter((id) => !found.has(id));
 };
 

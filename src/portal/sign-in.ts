@@ -2,6 +2,7 @@ import { and, desc, eq, ne, sql } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   type LicenseRow,
   licenses,
@@ -67,7 +68,7 @@ const findByKey = async ({ db, accountId }: PortalCtx, typed: string): Promise<L
     .where(
       and(
         eq(licenses.accountId, accountId),
-        sql`${licenses.licenseKey} IN (SELECT value FROM json_each(${JSON.stringify(candidates)}))`,
+        sql`${licenses.licenseKey} ${inJson(candidates)}`,
         ne(licenses.customerEmail, ERASED_EMAIL),
       ),
     )

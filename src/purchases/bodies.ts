@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { storeMessages } from '../db/schema.ts';
-import { inJson } from './load.ts';
 import { factName, type StoreFact } from './rules/facts.ts';
 
 // The body of a message about somebody who was erased is dropped, but only once it was read: until then, it may be the only record

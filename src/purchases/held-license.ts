@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { auditAllAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { licenses, type LicenseRow, type PurchaseLicenseRow, purchaseLicenses } from '../db/schema.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
 import { changeEvent, type ChangedColumns, recordChange } from '../licenses/history.ts';
 import type { AuditAction } from '../shared/rules/audit.ts';
 import { UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
-import { inJson } from './load.ts';
 import { changeLicense } from './rules/change-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
 

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   accounts,
   licenses,
@@ -22,9 +23,6 @@ import type { StoreFact, Thing } from './rules/facts.ts';
 import type { KnownFact } from './rules/payments.ts';
 
 // Reads what is known of purchases, in few queries whatever their number.
-
-export const inJson = (values: readonly (string | number)[]) =>
-  sql`IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 
 export interface StoredFact extends KnownFact {
   name: string;

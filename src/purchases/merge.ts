@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   purchaseFacts,
   purchaseLicenses,
@@ -11,7 +12,6 @@ import {
 } from '../db/schema.ts';
 import type { Statement } from '../gate/feed/write.ts';
 import { moveMails } from './due-mail.ts';
-import { inJson } from './load.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
 
 // A fact has shown that several purchases are one.

@@ -1,10 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import { offers, type PurchaseRow, purchases, purchaseThings } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import type { Statement } from '../gate/feed/write.ts';
-import { inJson } from './load.ts';
 
 // An unmapped purchase is also known by the ids for which it has found no offer. Whoever comes second sees what the first has
 // written: an offer that is saved finds the purchases, and a purchase that is committed finds the offer.

@@ -4,6 +4,7 @@ import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { claimStatements } from '../db/idempotency.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   licenses,
   purchaseLicenses,
@@ -16,7 +17,7 @@ import { listNames, unknownProduct } from '../products/named.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_MAILS } from '../shared/rules/stores.ts';
 import { toPage } from '../shared/schemas/lists.ts';
-import { inJson, loadPurchases } from './load.ts';
+import { loadPurchases } from './load.ts';
 import {
   type ListPurchasesInput,
   MAX_FOUND,

@@ -1,5 +1,6 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   licenses,
   purchaseLicenses,
@@ -32,7 +33,7 @@ const isBoughtBy = ({ accountId, customer }: CustomerCtx) =>
 
 /** Which of these licenses the customer has bought in a store that has a page for customers. */
 export const findWithStorePage = async (ctx: CustomerCtx, ids: string[]): Promise<Set<string>> => {
-  const isAmong = sql`${purchaseLicenses.licenseId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`;
+  const isAmong = sql`${purchaseLicenses.licenseId} ${inJson(ids)}`;
   const bought = await ctx.db
     .select({ licenseId: purchaseLicenses.licenseId, provider: stores.provider, apiKey: stores.apiKey })
     .from(purchaseLicenses)

@@ -4,6 +4,7 @@ import { getProfile } from '../accounts/profile.ts';
 import { toAuditEntry } from '../audit/schemas.ts';
 import { firstDatabase, isInFirst } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { inJson } from '../db/json-rows.ts';
 import {
   apiKeys,
   auditLog,
@@ -49,12 +50,7 @@ const keysOf = async ({ db, accountId }: Ctx, ids: string[]): Promise<Map<string
   const rows = await db
     .select({ id: licenses.id, licenseKey: licenses.licenseKey })
     .from(licenses)
-    .where(
-      and(
-        eq(licenses.accountId, accountId),
-        sql`${licenses.id} IN (SELECT value FROM json_each(${JSON.stringify([...new Set(ids)])}))`,
-      ),
-    );
+    .where(and(eq(licenses.accountId, accountId), sql`${licenses.id} ${inJson(new Set(ids))}`));
   return new Map(rows.map(({ id, licenseKey }) => [id, licenseKey]));
 };
 

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import { auditWork } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { jsonChunks, jsonValues } from '../db/json-rows.ts';
+import { inJson, jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { type FeedChange, eventChange } from '../gate/feed/write.ts';
@@ -18,9 +18,6 @@ import { changedFields, type PlannedLicense, type PlannedProduct } from './plan.
 
 // Reads what a batch of lines needs, and commits what the lines change. Each statement takes its rows as JSON, because
 // D1 binds at most 100 values.
-
-const inJson = (values: Iterable<string>) =>
-  sql`IN (SELECT value FROM json_each(${JSON.stringify([...values])}))`;
 
 export const lookUp = async (
   ctx: Ctx,
