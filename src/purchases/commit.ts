@@ -26,12 +26,6 @@ import type { Thing } from './rules/facts.ts';
 
 // What was decided of a purchase is one commit: its facts, its licenses, their feed rows and events, and the mail that is due.
 
-export interface Settled {
-  purchaseId: string;
-  /** About how many queries it has made. */
-  cost: number;
-}
-
 export interface ToCommit {
   /** The purchase as it was read, or a new one with version 0. */
   row: PurchaseRow;
@@ -41,7 +35,8 @@ export interface ToCommit {
   /** Those that no purchase is known by. */
   things: Thing[];
   held: PurchaseLicenseRow[];
-  hasMail: boolean;
+  /** Whether an email with keys was sent, or is to be. */
+  isMailed: boolean;
   around: Surroundings;
   decision: PurchaseDecision;
   /** The ids without an offer, of an unmapped purchase. */
@@ -138,7 +133,8 @@ const insertHeld = ({ db, accountId }: Ctx, purchaseId: string, made: NewLicense
   return [db.insert(purchaseLicenses).select(sql`${row} FROM json_each(${JSON.stringify(rows)})`)];
 };
 
-export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settled> => {
+/** Returns about how many queries it has made. */
+export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<number> => {
   const { row, others, around, nowMs } = wanted;
   const held = renumber(wanted.held, row.id);
   const decision = row.isErased ? { ...wanted.decision, email: null, name: null } : wanted.decision;
@@ -166,5 +162,5 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<Settle
   if (first && start)
     await commit(ctx, [start, ...rest], [first, ...more], { isBeyondLimits: made.length === 0 });
   else if (start) await ctx.db.batch([start, ...rest]);
-  return { purchaseId: row.id, cost: statements.length + 20 };
+  return statements.length + 20;
 };

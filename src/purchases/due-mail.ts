@@ -11,7 +11,7 @@ interface Decided {
   row: PurchaseRow;
   others: PurchaseRow[];
   decision: PurchaseDecision;
-  hasMail: boolean;
+  isMailed: boolean;
   nowMs: number;
 }
 
@@ -68,15 +68,15 @@ const keepLast = ({ db }: Ctx, id: string): Statement => {
  */
 export const writeMail = (ctx: Ctx, decided: Decided, made: NewLicense[]): Statement[] => {
   const { db, accountId } = ctx;
-  const { row, others, decision, hasMail, nowMs } = decided;
+  const { row, others, decision, isMailed, nowMs } = decided;
   const isMerged = others.length > 0;
-  const isDue = !row.isErased && made.some(({ slot }) => slot.offer.mail) && (!hasMail || isMerged);
+  const isDue = !row.isErased && made.some(({ slot }) => slot.offer.mail) && (!isMailed || isMerged);
   const isGood = decision.slots.some(({ wanted }) => wanted.status === 'active');
   const due = decision.email === null ? { dueAt: null, problem: 'no_address' } : { dueAt: nowMs };
   const written = { accountId, purchaseId: row.id, number: nextNumber(row.id), createdAt: nowMs, ...due };
   return [
     ...(isDue ? [db.insert(purchaseMails).values(written)] : []),
     ...(isMerged ? [keepLast(ctx, row.id)] : []),
-    ...(hasMail && decision.email !== null && isGood ? releaseOne(ctx, decided) : []),
+    ...(isMailed && decision.email !== null && isGood ? releaseOne(ctx, decided) : []),
   ];
 };

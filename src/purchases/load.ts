@@ -66,11 +66,11 @@ export interface LoadedPurchases {
   rows: PurchaseRow[];
   facts: StoredFact[];
   held: PurchaseLicenseRow[];
-  hasMail: boolean;
+  isMailed: boolean;
 }
 
 export const loadPurchases = async ({ db }: Ctx, ids: string[]): Promise<LoadedPurchases> => {
-  if (ids.length === 0) return { rows: [], facts: [], held: [], hasMail: false };
+  if (ids.length === 0) return { rows: [], facts: [], held: [], isMailed: false };
   const [rows, facts, held, mails] = await db.batch([
     db
       .select()
@@ -94,7 +94,7 @@ export const loadPurchases = async ({ db }: Ctx, ids: string[]): Promise<LoadedP
     rows: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     facts: facts.map(toStoredFact),
     held,
-    hasMail: mails.length > 0,
+    isMailed: mails.length > 0,
   };
 };
 

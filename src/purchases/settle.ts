@@ -4,7 +4,7 @@ import type { PurchaseRow, StoreRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
-import { commitPurchase, type Settled } from './commit.ts';
+import { commitPurchase } from './commit.ts';
 import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
 import { renumber } from './merge.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
@@ -102,7 +102,7 @@ const isConflict = (error: unknown): boolean =>
   violatesUnique(error, 'purchase_things.') ||
   violatesUnique(error, 'purchase_licenses.');
 
-const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Settled> => {
+const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number> => {
   const { facts = [], purchaseIds = [], messageId = null, assign } = wanted;
   const nowMs = Date.now();
   const names = facts.map(factName);
@@ -117,8 +117,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
     freshFacts(facts, byName, { isErased: false, nowMs }).length === 0;
   // Copies that come at once would otherwise hinder one another, and each make all of its queries several times.
   const [only = ''] = ids;
-  if (isAllKnown && (messageId === null || (await hasMessage(ctx, only, messageId))))
-    return { purchaseId: only, cost: 3 };
+  if (isAllKnown && (messageId === null || (await hasMessage(ctx, only, messageId)))) return 3;
   const loaded = await loadPurchases(ctx, ids);
   const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
   const isErased = loaded.rows.some((row) => row.isErased);
@@ -153,7 +152,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
       fresh,
       things: things.filter((thing) => !known.things.has(thing)),
       held: loaded.held,
-      hasMail: loaded.hasMail,
+      isMailed: loaded.isMailed,
       around,
       decision: made,
       missing: made.status === 'unmapped' ? missing : [],
@@ -173,13 +172,12 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Se
 
 const ATTEMPTS = 12;
 
-/** Returns the purchase that the facts belong to, and how many queries that has cost. */
-export const settle = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<Settled> => {
+/** Returns about how many queries it has made. */
+export const settle = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number> => {
   let spent = 0;
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      const settled = await settleOnce(ctx, store, wanted);
-      return { ...settled, cost: settled.cost + spent };
+      return spent + (await settleOnce(ctx, store, wanted));
     } catch (error) {
       if (!isConflict(error)) throw error;
       spent += 30;

@@ -92,12 +92,12 @@ export const takeFacts = async (
   let cost = 0;
   for (const group of groups) {
     if (cost > MAX_COST) return false;
-    cost += (await settle(ctx, store, { facts: group, messageId })).cost;
+    cost += await settle(ctx, store, { facts: group, messageId });
   }
   for (const fact of buyers) {
     if (cost > MAX_COST) return false;
     const waiting = await takeBuyer(ctx, store, fact);
-    for (const id of waiting) cost += (await settle(ctx, store, { purchaseIds: [id], messageId })).cost;
+    for (const id of waiting) cost += await settle(ctx, store, { purchaseIds: [id], messageId });
     cost += 3;
   }
   return true;

@@ -94,7 +94,7 @@ const decideDue: Work = async (env, accountId, { known, toDecide }) => {
       .set({ decideAt: Date.now() + MINUTE_MS })
       .where(and(eq(purchases.id, id), sql`decide_at IS ${decideAt}`))
       .returning({ id: purchases.id });
-    if (claimed.length > 0) cost += (await settle(storeCtx(env, store), store, { purchaseIds: [id] })).cost;
+    if (claimed.length > 0) cost += await settle(storeCtx(env, store), store, { purchaseIds: [id] });
   }
   return toDecide.length > 0;
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import { email as emailAddress } from '../../shared/schemas/fields.ts';
+import { id, readingOf, readJson } from './parts.ts';
 import type { Message, StoreReading, StoreProvider } from './provider.ts';
 import { isStandardWebhook, standardKeys } from './signatures.ts';
 
@@ -9,7 +10,6 @@ import { isStandardWebhook, standardKeys } from './signatures.ts';
 
 const TYPES = ['paid', 'renewed', 'refunded', 'disputed', 'dispute_won', 'past_due', 'ended'] as const;
 
-const id = z.union([z.string().min(1).max(200), z.int()]).transform(String);
 const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })]).transform((text) => Date.parse(text));
 
 const common = {
@@ -95,25 +95,14 @@ const toFact = (sent: Body): StoreFact => {
   }
 };
 
-const readBody = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 const typed = z.object({ type: z.string() });
 
 const read = ({ body: text }: Message): StoreReading => {
-  const sent = readBody(text);
+  const sent = readJson(text);
   const { data: known } = typed.safeParse(sent);
   if (!known) return { kind: 'unreadable', problem: 'The body is no JSON object with a type.' };
   if (!TYPES.includes(known.type as (typeof TYPES)[number])) return { kind: 'nothing', type: known.type };
-  const { data, error } = body.safeParse(sent);
-  if (!error) return { kind: 'facts', type: data.type, facts: [toFact(data)] };
-  const [issue] = error.issues;
-  return { kind: 'unreadable', problem: `${issue?.path.join('.') || 'The body'} ${issue?.message}.` };
+  return readingOf(known.type, () => ({ facts: [toFact(body.parse(sent))] }));
 };
 
 export const generic: StoreProvider = {
