@@ -137,6 +137,8 @@ const changeSome = (ctx: Ctx, { email, newEmail, licenseId }: EmailChangeRow): P
           .where(isAmong),
       ],
       [first, ...others],
+      // As for the release of a seat: a seller whose account is full locks no customer out.
+      { isBeyondLimits: true },
     );
     return rows.length;
   });
@@ -204,15 +206,29 @@ export const confirmChange = async (
 /** The changes of a run. Each takes as many queries as in a request. */
 const CHANGES_PER_RUN = 3;
 
+/**
+ * Returns the next confirmed changes, and puts them behind all others before they are tried. So one that fails, takes many runs,
+ * or ends this one keeps no other from its turn.
+ */
+const takeDue = ({ db }: DatabaseCtx): Promise<EmailChangeRow[]> => {
+  const { accountId, email, expiresAt } = portalEmailChanges;
+  const due = db
+    .select({ accountId, email })
+    .from(portalEmailChanges)
+    // Each has a later time than 0, but without this, SQLite would scan the index of confirmed changes and not search it.
+    .where(and(isConfirmed, gt(expiresAt, 0)))
+    .orderBy(asc(expiresAt))
+    .limit(CHANGES_PER_RUN);
+  return db
+    .update(portalEmailChanges)
+    .set({ expiresAt: Date.now() + CHANGE_MS })
+    .where(sql`(${accountId}, ${email}) IN ${due}`)
+    .returning();
+};
+
 /** Goes on with changes of customers who have more licenses than a request changes, and with those that were cut off. */
 export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<void> => {
-  const due = await db
-    .select()
-    .from(portalEmailChanges)
-    .where(and(isConfirmed, gt(portalEmailChanges.expiresAt, 0)))
-    .orderBy(asc(portalEmailChanges.expiresAt))
-    .limit(CHANGES_PER_RUN);
-  for (const change of due) {
+  for (const change of await takeDue({ env, db })) {
     const { accountId } = change;
     const actor = { kind: 'customer', id: null } as const;
     try {

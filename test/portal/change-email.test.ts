@@ -1,12 +1,15 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import worker from '../../src/index.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { runHourlyWork } from '../support/erasing.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { freshEmail, openPortal, signInByApplication, signInWith, tokenIn } from '../support/portal.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { setCountedBytes } from '../support/storage.ts';
 import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -30,7 +33,13 @@ const customerOf = async (ada: Seller, licenses: number) => {
     const tokenOf = async (email: string) => tokenIn((await lastMailTo(email)).text);
     return { fromToken: await tokenOf(from), toToken: await tokenOf(to) };
   };
-  return { slug, from, to, asCustomer, count, change };
+  /** Lets both addresses confirm a change. Returns what has become of it. */
+  const confirm = async (): Promise<string> => {
+    const { fromToken, toToken } = await change();
+    await signInWith(slug, { token: fromToken });
+    return (await signInWith(slug, { token: toToken })).session.email_change;
+  };
+  return { slug, from, to, asCustomer, count, change, confirm };
 };
 
 test('an address changes once both have confirmed, in either order, and the old one’s sessions end', async () => {
@@ -125,4 +134,49 @@ test('the scheduled work goes on with a customer of more licenses than a request
   expect([await count(from), await count(to)]).toEqual([0, 1_000]);
   const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${to}&limit=1`);
   expect(body.data.map(({ status }: Json) => status)).toEqual(['active']);
+});
+
+test('customers of an account that is full still change their address', async () => {
+  const ada = await sellerOn('free');
+  const { to, count, confirm } = await customerOf(ada, 2);
+  await setCountedBytes(ada.accountId, 500_000_000);
+  expect(await confirm()).toBe('done');
+  expect(await count(to)).toBe(2);
+});
+
+/** An environment in which nobody can reach the gate of an account. */
+const withoutGateOf = (accountId: string): Env => ({
+  ...env,
+  GATE: new Proxy(env.GATE, {
+    get: (namespace, property) =>
+      property === 'getByName'
+        ? (name: string) => {
+            if (name === accountId) throw new Error('The gate is cut off.');
+            return namespace.getByName(name);
+          }
+        : Reflect.get(namespace, property),
+  }),
+});
+
+test('changes of address that fail each hour don’t keep those of another account from being made', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => logged.mockRestore());
+  const [ada, bob] = [await sellerOn('free'), await sellerOn('free')];
+  const confirmedInVain = async (seller: Seller) => {
+    const customer = await customerOf(seller, 1);
+    const announce = vi.spyOn(AccountGate.prototype, 'announce').mockRejectedValue(new Error('cut off'));
+    expect(await customer.confirm()).toBe('under_way');
+    announce.mockRestore();
+    return customer;
+  };
+  const stuck = [await confirmedInVain(ada), await confirmedInVain(ada), await confirmedInVain(ada)];
+  const other = await confirmedInVain(bob);
+  await runHourlyWork(withoutGateOf(ada.accountId));
+  await runHourlyWork(withoutGateOf(ada.accountId));
+  expect(logged.mock.calls.join()).toContain('email_change_not_made');
+  expect(await other.count(other.to)).toBe(1);
+  for (const { count, to } of stuck) expect(await count(to)).toBe(0);
+  // They are not forgotten.
+  await runHourlyWork();
+  for (const { count, to } of stuck) expect(await count(to)).toBe(1);
 });

@@ -92,6 +92,7 @@ export const portalEmailChanges = sqliteTable(
     licenseId: text('license_id'),
     fromConfirmedAt: integer('from_confirmed_at'),
     toConfirmedAt: integer('to_confirmed_at'),
+    /** Once both have confirmed, the change doesn't expire, and this is its place among those that are to be made. */
     expiresAt: integer('expires_at').notNull(),
   },
   (table) => [
