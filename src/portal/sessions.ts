@@ -81,7 +81,7 @@ export const isCustomersLicense = (
     licenseId === null ? undefined : eq(licenses.id, licenseId),
   );
 
-/** Sessions that show the same: one for a single license neither sees nor ends the others. */
+/** Sessions that show the same, or a part of it: one for a single license neither sees nor ends the others. */
 const isSameCustomer = ({ accountId, customer: { email, licenseId } }: CustomerCtx) =>
   and(
     eq(portalSessions.accountId, accountId),
@@ -89,12 +89,16 @@ const isSameCustomer = ({ accountId, customer: { email, licenseId } }: CustomerC
     licenseId === null ? undefined : eq(portalSessions.licenseId, licenseId),
   );
 
+/** The present session comes first: each license of the address may have as many as are listed. */
 export const listSessions = ({ db, ...ctx }: CustomerCtx): Promise<PortalSessionRow[]> =>
   db
     .select()
     .from(portalSessions)
     .where(and(isSameCustomer({ db, ...ctx }), gt(portalSessions.expiresAt, Date.now())))
-    .orderBy(desc(portalSessions.createdAt))
+    .orderBy(
+      desc(sql`${portalSessions.tokenHash} = ${ctx.customer.tokenHash}`),
+      desc(portalSessions.createdAt),
+    )
     .limit(MAX_SESSIONS);
 
 /** Statement that ends sessions of the customer: the present one, or all. */
@@ -109,12 +113,23 @@ export const endSessions = (ctx: CustomerCtx, which: 'present' | 'all') =>
     )
     .returning({ id: portalSessions.id });
 
-/** Statement that ends the oldest sessions, to make room for a new one, and some that have expired. */
-export const endOldestSessions = (db: AccountDatabase, accountId: string, email: SQL | string) => {
+/** Statement that ends the oldest sessions that show the same, to make room for a new one. */
+export const endOldestSessions = (
+  db: AccountDatabase,
+  accountId: string,
+  { email, licenseId }: Record<'email' | 'licenseId', SQL>,
+) => {
   const oldest = db
     .select({ tokenHash: portalSessions.tokenHash })
     .from(portalSessions)
-    .where(and(eq(portalSessions.accountId, accountId), sql`${portalSessions.email} = ${email}`))
+    .where(
+      and(
+        eq(portalSessions.accountId, accountId),
+        sql`${portalSessions.email} = ${email}`,
+        // Customers of different licenses may have one address: the seller's.
+        sql`${portalSessions.licenseId} IS ${licenseId}`,
+      ),
+    )
     .orderBy(desc(portalSessions.createdAt))
     .limit(MAX_SESSIONS)
     .offset(MAX_SESSIONS - 1);

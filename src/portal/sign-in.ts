@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
@@ -124,13 +124,10 @@ export const sendSignIn = async (
 const begin = async (ctx: PortalCtx, isToken: ReturnType<typeof isUsable>, userAgent: string | null) => {
   const { db, accountId } = ctx;
   const { token, row } = newSession(ctx, userAgent);
-  const session = selectRow(portalSessions, {
-    ...row,
-    email: sql`email`,
-    // A change of address, and a code, concern all that the customer has.
-    licenseId: sql`iif(purpose = 'open', license_id, NULL)`,
-  });
-  const emailOfToken = sql`(SELECT email FROM ${portalTokens} WHERE ${isToken})`;
+  // A change of address, and a code, concern all that the customer has.
+  const shown = { email: sql`email`, licenseId: sql`iif(purpose = 'open', license_id, NULL)` };
+  const session = selectRow(portalSessions, { ...row, ...shown });
+  const ofToken = (value: SQL) => sql`(SELECT ${value} FROM ${portalTokens} WHERE ${isToken})`;
   const asCustomer = { ...ctx, actor: { kind: 'customer', id: row.id } } as const;
   const confirm = (purpose: 'change_from' | 'change_to') =>
     db
@@ -145,7 +142,7 @@ const begin = async (ctx: PortalCtx, isToken: ReturnType<typeof isUsable>, userA
         ),
       );
   const results = await db.batch([
-    endOldestSessions(db, accountId, emailOfToken),
+    endOldestSessions(db, accountId, { email: ofToken(shown.email), licenseId: ofToken(shown.licenseId) }),
     db.insert(portalSessions).select(sql`${session} FROM ${portalTokens} WHERE ${isToken}`),
     confirm('change_from'),
     confirm('change_to'),

@@ -1,7 +1,14 @@
 import { beforeAll, expect, test } from 'vitest';
-import { call, outcomeOf } from '../support/client.ts';
+import { call, type Json, outcomeOf } from '../support/client.ts';
 import { keepMails } from '../support/mails.ts';
-import { sellerWithCustomer, signInByApplication, signInByMail, visit } from '../support/portal.ts';
+import {
+  openPortal,
+  sellerWithCustomer,
+  signInByApplication,
+  signInByMail,
+  visit,
+} from '../support/portal.ts';
+import { sellerOn } from '../support/worlds.ts';
 
 beforeAll(keepMails);
 
@@ -63,4 +70,26 @@ test('a customer lists their sessions and ends them', async () => {
   await signInByApplication(ada, slug, { customer_email: email });
   expect((await second.asCustomer('DELETE', '/sessions')).body).toEqual({ ended: 2 });
   expect(outcomeOf(await second.asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
+});
+
+const MAX_SESSIONS = 20;
+
+test('customers of different licenses end none of each other’s sessions, though all have the seller’s address', async () => {
+  const ada = await sellerOn('pro');
+  const slug = await openPortal(ada);
+  const signIn = (subject: object) => signInByApplication(ada, slug, subject);
+  const outcome = async ({ asCustomer }: Awaited<ReturnType<typeof signIn>>) =>
+    outcomeOf(await asCustomer('GET', '/licenses'));
+  const { id } = await ada.createLicense();
+  const first = await signIn({ license_id: id });
+  const ofAll = await signIn({ customer_email: ada.email });
+  for (let i = 0; i < MAX_SESSIONS; i++) await signIn({ license_id: (await ada.createLicense()).id });
+  expect([await outcome(first), await outcome(ofAll)]).toEqual(['200 ok', '200 ok']);
+  // Whoever sees all of them still finds their own session among the many.
+  const { body } = await ofAll.asCustomer('GET', '/sessions');
+  expect(body.data.filter(({ current }: Json) => current)).toHaveLength(1);
+  for (let i = 0; i < MAX_SESSIONS; i++) await signIn({ license_id: id });
+  expect([await outcome(first), await outcome(ofAll)]).toEqual(['401 portal_session_required', '200 ok']);
+  for (let i = 0; i < MAX_SESSIONS; i++) await signIn({ customer_email: ada.email });
+  expect(await outcome(ofAll)).toBe('401 portal_session_required');
 });
