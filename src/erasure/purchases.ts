@@ -2,27 +2,24 @@ import { and, eq, gt, isNotNull, type SQL, sql, type SQLWrapper } from 'drizzle-
 import type { Ctx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
 import {
-  offers,
-  productMails,
   type PurchaseFactRow,
   purchaseFacts,
-  purchaseLicenses,
   purchaseMails,
   purchases,
   storeMessages,
-  stores,
 } from '../db/schema.ts';
 import { wasRead } from '../purchases/bodies.ts';
 import type { Buyer, StoreFact } from '../purchases/rules/facts.ts';
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { openScrubber, type Person } from '../shared/text/scrub.ts';
 import type { SpendQueries } from './find-licenses.ts';
+import { changeAll, PAGE_ROWS } from './pages.ts';
+import { scrubStoreTexts } from './store-texts.ts';
 
 // Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
 // marked, so that a later copy of a fact brings nobody back.
 
-/** Facts that a query returns. */
-const MAX_FACTS = 200;
+type FactOfRow = Pick<PurchaseFactRow, 'fact' | 'isErased'> & { row: number };
 
 /** Returns a function that takes the person out of a fact, and marks it if its buyer is that person. Another buyer stays. */
 const openFactScrubber = (person: Person) => {
@@ -41,7 +38,7 @@ const openFactScrubber = (person: Person) => {
     return isTheirs(buyer) ? scrub(nobody) : { ...scrub(nobody), buyer: withoutAddress(buyer) };
   };
 
-  return <T extends Pick<PurchaseFactRow, 'fact' | 'isErased'>>(row: T): T => {
+  return (row: FactOfRow): FactOfRow => {
     const fact = JSON.parse(row.fact) as StoreFact;
     // A longer address may contain this one.
     if (JSON.stringify(withoutAddress(fact)) === JSON.stringify(fact)) return row;
@@ -121,100 +118,32 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
   ]);
 };
 
-/** Takes the person out of the facts that name them. Each is read once: what is part of a longer address stays in it. */
-const scrubFacts = async ({ db, accountId }: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
-  const withoutPerson = openFactScrubber(person);
+/** Takes the person out of the facts that name them. */
+const scrubFacts = ({ db, accountId }: Ctx, person: Person, spend: SpendQueries): Promise<void> => {
   const row = sql<number>`${purchaseFacts}.rowid`;
-  for (let after = 0; ;) {
-    spend(2);
+  return changeAll<FactOfRow>(spend, {
     // In the order of the index on the account, which ends with the rows' numbers.
-    const rows = await db
-      .select({ row, fact: purchaseFacts.fact, isErased: purchaseFacts.isErased })
-      .from(purchaseFacts)
-      .where(
-        and(
-          eq(purchaseFacts.accountId, accountId),
-          gt(row, after),
-          sql`instr(lower(${purchaseFacts.fact}), ${person.email})`,
-        ),
-      )
-      .orderBy(row)
-      .limit(MAX_FACTS);
-    const changed = rows.map(withoutPerson).filter((scrubbed, i) => scrubbed !== rows[i]);
-    if (changed.length > 0)
-      await db
+    read: (last) =>
+      db
+        .select({ row, fact: purchaseFacts.fact, isErased: purchaseFacts.isErased })
+        .from(purchaseFacts)
+        .where(
+          and(
+            eq(purchaseFacts.accountId, accountId),
+            gt(row, last?.row ?? 0),
+            sql`instr(lower(${purchaseFacts.fact}), ${person.email})`,
+          ),
+        )
+        .orderBy(row)
+        .limit(PAGE_ROWS),
+    change: openFactScrubber(person),
+    save: (rows) =>
+      db
         .update(purchaseFacts)
         .set({ fact: sql`value ->> 'fact'`, isErased: sql`value ->> 'isErased'` })
-        .from(sql`json_each(${JSON.stringify(changed)})`)
-        .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`);
-    const last = rows.at(-1);
-    if (!last || rows.length < MAX_FACTS) return;
-    after = last.row;
-  }
-};
-
-/** Takes the address out of what the seller has named. */
-const scrubStores = async ({ db, accountId }: Ctx, { email }: Person): Promise<void> => {
-  const { scrub } = openScrubber({ email, names: [] });
-  const { product, fromName, intro, supportUrl } = productMails;
-  const [texts, named, sold, held] = await db.batch([
-    db
-      .select({ product, fromName, intro, supportUrl })
-      .from(productMails)
-      .where(
-        and(
-          eq(productMails.accountId, accountId),
-          sql`instr(lower(concat_ws(' ', ${fromName}, ${intro}, ${supportUrl})), ${email})`,
-        ),
-      )
-      .limit(MAX_FACTS),
-    db
-      .select({ id: stores.id, name: stores.name })
-      .from(stores)
-      .where(and(eq(stores.accountId, accountId), sql`instr(lower(${stores.name}), ${email})`)),
-    db
-      .select({ storeId: offers.storeId, ref: offers.ref, terms: offers.terms })
-      .from(offers)
-      .where(and(eq(offers.accountId, accountId), sql`instr(lower(${offers.terms}), ${email})`))
-      .limit(MAX_FACTS),
-    db
-      .select({ licenseId: purchaseLicenses.licenseId, offer: purchaseLicenses.offer })
-      .from(purchaseLicenses)
-      .where(
-        and(
-          eq(purchaseLicenses.accountId, accountId),
-          sql`instr(lower(${purchaseLicenses.offer}), ${email})`,
-        ),
-      )
-      .limit(MAX_FACTS),
-  ]);
-  const [first, ...others] = [
-    ...texts.map(({ product: code, ...said }) =>
-      db
-        .update(productMails)
-        .set(scrub(said))
-        .where(and(eq(productMails.accountId, accountId), eq(productMails.product, code))),
-    ),
-    ...held.map(({ licenseId, offer }) =>
-      db
-        .update(purchaseLicenses)
-        .set({ offer: scrub(offer) })
-        .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId))),
-    ),
-    ...named.map(({ id, name }) =>
-      db
-        .update(stores)
-        .set({ name: scrub(name) })
-        .where(eq(stores.id, id)),
-    ),
-    ...sold.map(({ storeId, ref, terms }) =>
-      db
-        .update(offers)
-        .set({ terms: scrub(terms) })
-        .where(and(eq(offers.storeId, storeId), eq(offers.ref, ref))),
-    ),
-  ];
-  if (first) await db.batch([first, ...others]);
+        .from(sql`json_each(${rows})`)
+        .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`),
+  });
 };
 
 /**
@@ -242,6 +171,5 @@ export const erasePurchases = async (ctx: Ctx, person: Person, spend: SpendQueri
   spend(8);
   await markPurchases(ctx, sql`lower(customer_email) = ${person.email}`);
   await scrubFacts(ctx, person, spend);
-  spend(3);
-  await scrubStores(ctx, person);
+  await scrubStoreTexts(ctx, person.email, spend);
 };

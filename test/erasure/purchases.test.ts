@@ -1,12 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { finishErasures } from '../../src/erasure/finish.ts';
 import { settingsOf } from '../../src/shared/config/settings.ts';
 import { seal } from '../../src/shared/crypto/sealing.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { outcomeOf } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { accountsD1, ctxOf } from '../support/databases.ts';
 
 const erase = async ({ ada }: Shop, customer_email: string) =>
   outcomeOf(await ada.asSession('POST', '/api/erase-customer', { customer_email }));
@@ -105,4 +106,62 @@ test('an erasure goes through all facts of a store, page by page', async () => {
       .bind(shop.storeId, number)
       .first('n');
   expect([await count('joann@shop.co'), await count('ann@shop.co')]).toEqual([299, 0]);
+});
+
+/** A shop that has sold 401 licenses by an offer that names Ann, and as many by one that names Joann. */
+const openNaming = async () => {
+  const shop = await openShop();
+  for (const name of ['joann', 'ann']) {
+    const entitlements = { contact: `Ask ${name}@shop.co`, size: 3 };
+    await shop.offer(name, { grant: 'perpetual', quantity: 'licenses', terms: { entitlements } });
+    for (const quantity of [200, 200, 1])
+      await shop.notify(paid(`${name}-${crypto.randomUUID()}`, { offer: name, quantity }));
+  }
+  const naming = async (contact: string) =>
+    accountsD1
+      .prepare(
+        `SELECT count(*) AS n FROM purchase_licenses
+         WHERE account_id = ? AND offer ->> '$.terms.entitlements.contact' = ? AND offer ->> '$.terms.entitlements.size' = 3`,
+      )
+      .bind(shop.ada.accountId, contact)
+      .first<number>('n');
+  const counts = async () => ({
+    ann: await naming('Ask ann@shop.co'),
+    erased: await naming('Ask erased@customer.invalid'),
+    joann: await naming('Ask joann@shop.co'),
+  });
+  expect(await counts()).toEqual({ ann: 401, erased: 0, joann: 401 });
+  return { shop, counts };
+};
+
+test('an erasure goes through all licenses of a store whose offer names the customer, page by page', async () => {
+  const { shop, counts } = await openNaming();
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  expect(await counts()).toEqual({ ann: 0, erased: 401, joann: 401 });
+});
+
+test('an erasure that runs out of queries among what a store has sold goes on with the rest', async () => {
+  const { shop, counts } = await openNaming();
+  const { accountId } = shop.ada;
+  await accountsD1
+    .prepare("INSERT INTO erasures (account_id, kind, subject, created_at) VALUES (?, 'customer', ?, 1)")
+    .bind(accountId, 'ann@shop.co')
+    .run();
+  const pending = () =>
+    accountsD1.prepare('SELECT count(*) AS n FROM erasures WHERE account_id = ?').bind(accountId).first('n');
+  /** Lets the erasure go on with so many queries. */
+  const goOn = async (left: number) => {
+    const spend = (queries: number) => {
+      left -= queries;
+      if (left < 0) throw new Error('no queries left');
+    };
+    await finishErasures(ctxOf(accountId), null, spend).catch(() => {});
+  };
+  const stopped = [];
+  for (let queries = 20; (await pending()) !== 0 && queries < 100; queries++) {
+    await goOn(queries);
+    stopped.push(await counts());
+  }
+  expect(stopped.some(({ ann, erased }) => Number(ann) > 0 && Number(erased) > 0)).toBe(true);
+  expect(stopped.at(-1)).toEqual({ ann: 0, erased: 401, joann: 401 });
 });
