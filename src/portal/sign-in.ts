@@ -19,7 +19,7 @@ import { candidateKeys, normalizeTypedKey } from '../shared/rules/license-key.ts
 import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
-import { portalCodeLimits, portalSignInLimits } from '../users/limits.ts';
+import { type AttemptOutcome, portalCodeLimits, portalSignInLimits } from '../users/limits.ts';
 import { consumeAttempts, settleAttempt } from '../users/throttle.ts';
 import { codeMail, mailWayIn, nameOf, signInMail } from './mails.ts';
 import { portalLink } from './schemas.ts';
@@ -202,19 +202,20 @@ const withCode = async (
   const key = normalizeTypedKey(license_key) ?? license_key.trim();
   const limits = portalCodeLimits(ip, `${ctx.accountId} ${key}`);
   const reservations = await consumeAttempts(publicCtx, limits);
+  let outcome: AttemptOutcome = 'error';
+  let begun: Begun | null = null;
   try {
     const license = await findByKey(ctx, license_key);
     const sent = await spendTry(ctx, license);
     const given = hashCode(ctx, license?.id ?? '', code.replaceAll(/\D/g, ''));
     const isRight = sent !== null && equalInConstantTime(sent, given);
-    const begun = isRight ? await begin(ctx, isUsable(ctx, given, ['code']), userAgent) : null;
-    if (!begun) throw new AppError('invalid_token');
-    await settleAttempt(publicCtx, reservations, 'success');
-    return begun;
-  } catch (error) {
-    await settleAttempt(publicCtx, reservations, error instanceof AppError ? 'failure' : 'error');
-    throw error;
+    begun = isRight ? await begin(ctx, isUsable(ctx, given, ['code']), userAgent) : null;
+    outcome = begun ? 'success' : 'failure';
+  } finally {
+    await settleAttempt(publicCtx, reservations, outcome);
   }
+  if (!begun) throw new AppError('invalid_token');
+  return begun;
 };
 
 export const startSession = (

@@ -9,9 +9,9 @@ import { limitsOf } from '../users/known-browsers.ts';
 import { checkPassword, hashPassword, unknownAccountHash } from '../users/passwords.ts';
 import { consumeAttempts, type AttemptReservation, settleAttempt, settlements } from '../users/throttle.ts';
 import { isSamePassword } from '../users/user.ts';
-import { startChallenge } from './challenge.ts';
+import { type Challenge, startChallenge } from './challenge.ts';
 import type { loginInput } from './schemas.ts';
-import { signIn } from './sign-in.ts';
+import { beginSession, type SignedIn } from './sign-in.ts';
 
 type Login = z.infer<typeof loginInput>;
 
@@ -23,7 +23,13 @@ const rehash = async ({ firstDb }: PublicCtx, user: UserRow, password: string) =
   return [update];
 };
 
-const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservations: AttemptReservation[]) => {
+/** Commits the session, or a challenge, and that the attempt has succeeded. Returns what is left to do. */
+const tryLogin = async (
+  ctx: PublicCtx,
+  input: Login,
+  client: Client,
+  reservations: AttemptReservation[],
+): Promise<() => Promise<SignedIn | Challenge>> => {
   const [found] = await ctx.firstDb.select().from(users).where(eq(users.email, input.email));
   const { matches, isOutdated } = await checkPassword(
     input.password,
@@ -35,18 +41,23 @@ const tryLogin = async (ctx: PublicCtx, input: Login, client: Client, reservatio
     ...(isOutdated ? await rehash(ctx, user, input.password) : []),
     ...settlements(ctx, reservations, 'success'),
   ];
-  return user.twoFactorEnabledAt === null
-    ? signIn(ctx, user, client, 'login', statements)
-    : startChallenge(ctx, user, statements);
+  if (user.twoFactorEnabledAt === null) return beginSession(ctx, user, client, 'login', statements);
+  const challenge = await startChallenge(ctx, user, statements);
+  return async () => challenge;
 };
 
+const isWrongPassword = (error: unknown) => error instanceof AppError && error.code === 'invalid_credentials';
+
 /** Starts a session, or a challenge if the user has turned on two-factor authentication. */
-export const login = async (ctx: PublicCtx, input: Login, client: Client) => {
+export const login = async (ctx: PublicCtx, input: Login, client: Client): Promise<SignedIn | Challenge> => {
   const reservations = await consumeAttempts(ctx, await limitsOf(ctx, input.email, client));
+  let goOn: Awaited<ReturnType<typeof tryLogin>>;
   try {
-    return await tryLogin(ctx, input, client, reservations);
+    goOn = await tryLogin(ctx, input, client, reservations);
   } catch (error) {
-    await settleAttempt(ctx, reservations, error instanceof AppError ? 'failure' : 'error');
+    await settleAttempt(ctx, reservations, isWrongPassword(error) ? 'failure' : 'error');
     throw error;
   }
+  // The attempt is settled, whatever happens from here on.
+  return goOn();
 };

@@ -38,17 +38,17 @@ export interface SignedIn {
 }
 
 /**
- * Starts a session for a user who has proven to be themselves. Every sign-in but the registration ends here. `statements`
- * are committed with the session. If the password has changed since it was checked, nothing is.
+ * Commits a session for a user who has proven to be themselves, and `statements` with it. If the password has changed since it was
+ * checked, neither. Returns what is left to do, which may still fail.
  */
-export const signIn = async (
+export const beginSession = async (
   ctx: PublicCtx,
   user: UserRow,
   client: Client,
   action: 'login' | 'password.reset',
   statements: BatchItem<'sqlite'>[],
   details: AuditDetails | null = null,
-): Promise<SignedIn> => {
+): Promise<() => Promise<SignedIn>> => {
   const { firstDb } = ctx;
   const { accountId } = user;
   const browserToken = browserTokenOf(ctx, client.browserToken);
@@ -78,19 +78,25 @@ export const signIn = async (
   } catch (error) {
     throw violatesNotNull(error, 'sessions.account_id') ? new AppError('invalid_credentials') : error;
   }
-  told.send();
-  const actor = { kind: 'session', id: row.id } as const;
-  const accountCtx = { ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor };
-  // Read now: an erasure that is requested later ends the new session.
-  const account = await getAccount(accountCtx);
-  if (account.eraseAt !== null) {
-    // The request of the erasure may have been unable to end the sessions of before.
-    await endOtherSessions(ctx, accountId, row.tokenHash);
-    await restoreAccount(accountCtx);
-  }
-  return {
-    account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },
-    session,
-    browserToken,
+  return async () => {
+    told.send();
+    const actor = { kind: 'session', id: row.id } as const;
+    const accountCtx = { ...ctx, db: databaseOf(ctx.env, accountId), accountId, key: null, actor };
+    // Read now: an erasure that is requested later ends the new session.
+    const account = await getAccount(accountCtx);
+    if (account.eraseAt !== null) {
+      // The request of the erasure may have been unable to end the sessions of before.
+      await endOtherSessions(ctx, accountId, row.tokenHash);
+      await restoreAccount(accountCtx);
+    }
+    return {
+      account: { ...account, email: user.email, emailVerifiedAt: user.emailVerifiedAt },
+      session,
+      browserToken,
+    };
   };
 };
+
+/** Starts a session. Every sign-in but the registration ends here, or in `beginSession`. */
+export const signIn = async (...session: Parameters<typeof beginSession>): Promise<SignedIn> =>
+  (await beginSession(...session))();

@@ -1,11 +1,13 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { loginLimits } from '../../src/users/limits.ts';
 import { consumeAttempts, settleAttempt } from '../../src/users/throttle.ts';
-import { type Answer, freshAddress, PASSWORD, register } from '../support/client.ts';
+import { type Answer, freshAddress, outcomeOf, PASSWORD, register } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { login } from '../support/sign-in.ts';
+import { gate } from '../support/gate.ts';
+import { addSession, login, withToken } from '../support/sign-in.ts';
 
 const MINUTE_MS = 60_000;
 const WRONG_PASSWORD = 'wrong horse battery';
@@ -127,6 +129,46 @@ test('a login that fails with a server error counts as neither failure nor succe
   for (let i = 0; i < 12; i++) expect((await login(email, PASSWORD)).status).toBe(500);
   await setHash(hash ?? '');
   expect((await login(email, PASSWORD)).status).toBe(200);
+});
+
+/** Logs in to an account that is about to be erased, while its gate doesn't answer these calls. */
+const logInCutOff = async (
+  { email, accountId }: Awaited<ReturnType<typeof register>>,
+  cutOff: 'announce' | 'apply',
+  ip = freshAddress(),
+) => {
+  const confirmed = { current_password: PASSWORD, confirm: email };
+  const deleted = await withToken(await addSession(accountId), 'DELETE', '/api/account', confirmed);
+  expect(outcomeOf(deleted)).toBe('202 ok');
+  const spy = vi.spyOn(AccountGate.prototype, cutOff).mockRejectedValue(new Error('The gate is cut off.'));
+  onTestFinished(() => spy.mockRestore());
+  const answer = await login(email, PASSWORD, ip);
+  spy.mockRestore();
+  await gate(accountId).pull();
+  return answer;
+};
+
+test('a right password counts as no wrong one although the account can’t be restored at once', async () => {
+  const ada = await register();
+  for (let i = 0; i < 12; i++) expect(outcomeOf(await logInCutOff(ada, 'apply'))).toBe('503 unavailable');
+  for (let i = 0; i < 10; i++) expect((await login(ada.email, WRONG_PASSWORD)).status).toBe(401);
+  expect((await login(ada.email, PASSWORD)).status).toBe(429);
+});
+
+test('a login that fails after it has begun a session makes room for no other that is under way', async () => {
+  const ada = await register();
+  const ip = freshAddress();
+  const limits = loginLimits(ip, ada.email);
+  const [reservations = []] = await Promise.all(
+    Array.from({ length: 8 }, () => consumeAttempts(publicCtx, limits)),
+  );
+  expect((await logInCutOff(ada, 'announce', ip)).status).toBe(500);
+  const pending = await Promise.all(
+    reservations.map(({ bucket }) =>
+      firstD1.prepare('SELECT pending FROM throttles WHERE bucket = ?').bind(bucket).first('pending'),
+    ),
+  );
+  expect(pending).toEqual([8, 8, 8]);
 });
 
 test('a count that v0.1.0 stored still refuses logins', async () => {
