@@ -4,7 +4,7 @@ import { audit, auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { claimStatements } from '../db/idempotency.ts';
 import { accounts } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import type { patchAccountInput } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import type { AppEnv } from '../http/context.ts';
 import { findMove } from '../regions/home.ts';
 import { listBranches } from '../regions/regions.ts';

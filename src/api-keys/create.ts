@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { undoIfEnded } from '../sessions/caller.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';

@@ -2,7 +2,7 @@ import { and, eq, exists, isNull } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { findApiKey } from './find.ts';
 import { pruneKeys } from './prune.ts';
 

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ApiKeyRow } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { undoIfEnded } from '../sessions/caller.ts';
 import { AppError } from '../shared/app-error.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { ApiKeyRow } from '../db/schema.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import type { AppEnv } from '../http/context.ts';
 import { pageQuery } from '../shared/schemas/lists.ts';
 import { createApiKey } from './create.ts';

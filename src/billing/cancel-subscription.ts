@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
 import { isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { newEvent } from '../shared/text/events.ts';

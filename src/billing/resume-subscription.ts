@@ -3,7 +3,7 @@ import { exists } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { appliedFacts, isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
 import { findLiveSubscription } from './billing.ts';
 import { applyState } from './facts/apply.ts';

@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import type { AppEnv } from '../http/context.ts';
 import { readText } from '../http/input.ts';
 import { createVisitorRate } from '../http/visitor-rate.ts';

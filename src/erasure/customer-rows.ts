@@ -11,7 +11,7 @@ import {
   portalTokens,
 } from '../db/schema.ts';
 import type { FeedChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import type { Person } from '../shared/text/scrub.ts';
 import { findNamed, licensesOf, MAX_LICENSES, type SpendQueries } from './find-licenses.ts';
 import {

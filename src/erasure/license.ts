@@ -4,7 +4,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { erasures, licenseChanges, licenses } from '../db/schema.ts';
 import { requireVersion } from '../db/versions.ts';
 import { eventChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { findLicense } from '../licenses/find.ts';
 import { toLicense } from '../licenses/schemas.ts';
 import { licenseEvent } from '../shared/text/events.ts';

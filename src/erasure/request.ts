@@ -6,7 +6,7 @@ import { endCheckouts } from '../billing/end-checkouts.ts';
 import { NotConfigured } from '../billing/provider/providers.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { accounts, type UserRow } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { erasureRequested } from '../mail/account-templates.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tellIn } from '../mail/tell.ts';

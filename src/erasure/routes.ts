@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { eraseCustomer, readCounts } from './customer.ts';

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { apiKeys, type ProductRow, products } from '../db/schema.ts';
 import type { FeedChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { openScrubber } from '../shared/text/scrub.ts';
 
 // What the seller has named: products, with the entitlements that they give to licenses, and API keys. A customer's address in

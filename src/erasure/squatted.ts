@@ -3,7 +3,7 @@ import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
 import { accounts, apiKeys } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
 import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endpoints.ts';
 

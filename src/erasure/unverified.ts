@@ -2,7 +2,7 @@ import { and, asc, eq, exists, isNull, lte, sql } from 'drizzle-orm';
 import { firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { type AccountRow, accounts, sessions, type UserRow, users, userTokens } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { unverifiedEnding } from '../mail/account-templates.ts';
 import { hasMail } from '../mail/deliver.ts';
 import { letterTo } from '../mail/letter.ts';

@@ -6,7 +6,7 @@ import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseRow } from '../db/schema.ts';
 import { requireVersion } from '../db/versions.ts';
 import { eventChange, type FeedChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';

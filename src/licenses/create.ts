@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { licenses, type LicenseValues } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { findTerms } from '../products/products.ts';
 import { AppError } from '../shared/app-error.ts';

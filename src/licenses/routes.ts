@@ -4,7 +4,7 @@ import { endpoint } from '../auth/endpoint.ts';
 import type { Ctx } from '../db/ctx.ts';
 import type { LicenseValues } from '../db/schema.ts';
 import { eraseLicense } from '../erasure/license.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import type { AppEnv } from '../http/context.ts';
 import { withEtag } from '../http/etag.ts';
 import type { Transition } from '../shared/rules/licenses.ts';

@@ -5,7 +5,7 @@ import { accountDatabases, type NamedDatabase, placeOf } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { accounts, licenseTotals, movedAccounts } from '../db/schema.ts';
 import { storedBytes } from '../db/storage.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { ownLimits } from '../shared/config/settings.ts';
 import type { PlanName } from '../shared/rules/plans.ts';

@@ -5,7 +5,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { licenses, productMails, type ProductRow, products } from '../db/schema.ts';
 import { requireVersion } from '../db/versions.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_PRODUCTS, type ProductTerms } from '../shared/rules/terms.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';

@@ -13,7 +13,7 @@ import {
 } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { writeMail } from './due-mail.ts';
 import { eventsOf } from './events.ts';
 import { updateHeld } from './held-license.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { type ProductMailRow, productMails } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { findProduct } from '../products/products.ts';
 import { text } from '../shared/schemas/fields.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { endpoint } from '../auth/endpoint.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { hintWork } from '../stores/work-hint.ts';
 import { mailPreviewBody, mailTestBody, previewProductMail, testProductMail } from './mail-preview.ts';

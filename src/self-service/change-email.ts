@@ -10,7 +10,7 @@ import {
   type PortalTokenRow,
 } from '../db/schema.ts';
 import { eventChange, type FeedChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { changeEvent, recordChange } from '../licenses/history.ts';
 import { assertMails, changeMail, mailCustomer, nameOf } from '../portal/mails.ts';
 import { portalLink } from '../portal/schemas.ts';

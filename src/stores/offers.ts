@@ -4,7 +4,7 @@ import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { type OfferRow, offers } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
 import { letDecide } from '../purchases/missing-offers.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';

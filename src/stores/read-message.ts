@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
 import { type StoreMessageRow, storeMessages, type StoreRow } from '../db/schema.ts';
-import { pull } from '../gate/worker/feed.ts';
+import { pull } from '../gate/worker/commit.ts';
 import { dropIfErased } from '../purchases/bodies.ts';
 import type { StoreFact } from '../purchases/rules/facts.ts';
 import { takeFacts } from '../purchases/take.ts';

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { endpoint } from '../auth/endpoint.ts';
 import type { StoreRow } from '../db/schema.ts';
-import { once } from '../gate/worker/feed.ts';
+import { once } from '../gate/worker/commit.ts';
 import { type AppEnv, completed } from '../http/context.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';

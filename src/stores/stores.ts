@@ -5,7 +5,7 @@ import { accountDatabases, placeOf } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { offers, purchases, storeMessages, type StoreRow, stores } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { undoIfEnded } from '../sessions/caller.ts';
 import { AppError, invalidField, limitReached } from '../shared/app-error.ts';
 import { MAX_STORES } from '../shared/rules/stores.ts';

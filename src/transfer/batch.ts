@@ -1,5 +1,5 @@
 import { isRejected } from '../db/errors.ts';
-import { pull } from '../gate/worker/feed.ts';
+import { pull } from '../gate/worker/commit.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import { addEffects } from './effects.ts';
 import type { BatchLine, Import } from './import-state.ts';

@@ -1,6 +1,6 @@
 import { auditWorkWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { ImportedMachine, ImportedMachineResult } from '../gate/rules/seller.ts';
-import { TOO_MANY_CHANGES } from '../gate/worker/feed.ts';
+import { TOO_MANY_CHANGES } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import type { BatchLine, Import } from './import-state.ts';

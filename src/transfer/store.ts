@@ -6,7 +6,7 @@ import { inJson, jsonChunks, jsonValues } from '../db/json-rows.ts';
 import { accounts, licenseChanges, licenses, type LicenseValues, products } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { type FeedChange, eventChange } from '../gate/feed/write.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { disownStatus } from '../licenses/disown-status.ts';
 import { roomForLicenses } from '../licenses/limit.ts';
 import { roomForProducts } from '../products/products.ts';

@@ -2,7 +2,7 @@ import { and, asc, eq, lte, sql } from 'drizzle-orm';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import { accounts, users } from '../db/schema.ts';
-import { commit } from '../gate/worker/feed.ts';
+import { commit } from '../gate/worker/commit.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { logError } from '../shared/text/log.ts';
 import { getUser } from './user.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { auditAsRead, untilAsRead } from '../../src/audit/audit.ts';
 import { licenses } from '../../src/db/schema.ts';
 import { eventChange } from '../../src/gate/feed/write.ts';
-import { commit } from '../../src/gate/worker/feed.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import { findLicense } from '../../src/licenses/find.ts';
 import { licenseEvent } from '../../src/shared/text/events.ts';
 import { outcomeOf } from '../support/client.ts';

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { accountDatabases } from '../../src/db/client.ts';
 import { accounts } from '../../src/db/schema.ts';
-import { commit } from '../../src/gate/worker/feed.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import { runMove, startMove } from '../support/database-move.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { mintApiKey, parseApiKey } from '../../src/api-keys/api-key.ts';
 import { apiKeys } from '../../src/db/schema.ts';
-import { commit } from '../../src/gate/worker/feed.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import { newId } from '../../src/shared/text/ids.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';

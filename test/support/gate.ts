@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm';
 import { accounts } from '../../src/db/schema.ts';
 import type { CopiedAccount, CopiedKey } from '../../src/gate/rules/rows.ts';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
-import { commit } from '../../src/gate/worker/feed.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import { gateOf } from '../../src/shared/objects/address.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import type { PlanName } from '../../src/shared/rules/plans.ts';

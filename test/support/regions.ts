@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { parseApiKey } from '../../src/api-keys/api-key.ts';
 import { accounts } from '../../src/db/schema.ts';
 import { readReply } from '../../src/gate/rules/calls.ts';
-import { commit } from '../../src/gate/worker/feed.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import worker from '../../src/index.ts';
 import { branchOf } from '../../src/shared/objects/address.ts';
 import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';

@@ -11,7 +11,7 @@ import {
   subscriptions,
 } from '../../db/schema.ts';
 import { eventChange } from '../../gate/feed/write.ts';
-import { commit } from '../../gate/worker/feed.ts';
+import { commit } from '../../gate/worker/commit.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import { logError, logLine } from '../../shared/text/log.ts';

@@ -3,7 +3,7 @@ import type { Ctx, DatabaseCtx } from '../../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../../db/errors.ts';
 import { accounts, appliedFacts, isLive, subscriptions } from '../../db/schema.ts';
 import { eventChange } from '../../gate/feed/write.ts';
-import { commit } from '../../gate/worker/feed.ts';
+import { commit } from '../../gate/worker/commit.ts';
 import { ownLimits } from '../../shared/config/settings.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { DAY_MS, isoTime } from '../../shared/rules/dates.ts';
