@@ -30,11 +30,11 @@ import type { HomeUsage } from './usage.ts';
  * Whether a call may move a seat. Its answer waits for the branches, even if an earlier call has moved the seat: a seat must
  * not be free, or another machine's, while a branch treats it as held.
  */
-const isMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
+const isSeatMove = ({ name }: Call) => name === 'activate' || name === 'deactivate';
 
 /** Whether a repeat must leave the seat alone, because the machine may have moved it since. One that found no seat may take one. */
-const hasMoved = (call: Call, reply: Reply) =>
-  isMove(call) && reply.refused === null && (reply.verdict.valid || call.name === 'deactivate');
+const hasMovedSeat = (call: Call, reply: Reply) =>
+  isSeatMove(call) && reply.refused === null && (reply.verdict.valid || call.name === 'deactivate');
 
 /** The Worker has waited for the branch already. */
 const CLAIM_MS = 1_000;
@@ -55,7 +55,7 @@ export const openCalls = (
   const spendSessionRate = openSessionRate(movedTo);
 
   /** The ids of calls that have moved a seat. Their replies would take twenty times the memory. */
-  const moves = openCallIds();
+  const seatMoves = openCallIds();
 
   const noteTraffic = (region: Region, lastWait: Wait | null, reply: Reply, nowMs: number) => {
     if (lastWait) ledger.traffic.noteWait(region, lastWait, nowMs);
@@ -78,12 +78,12 @@ export const openCalls = (
     const revision = branches.revision();
     const seatsOfCall = {
       verdictOn: (license: CopiedLicense | null) =>
-        seats.verdictOn(call, license, nowMs, moves.has(call.callId)),
+        seats.verdictOn(call, license, nowMs, seatMoves.has(call.callId)),
       isCustomer: (license: CopiedLicense | null) => seats.isCustomer(call, license, nowMs),
     };
     const reply = answerCall(call, admitted.rate, seatsOfCall, nowMs);
-    if (hasMoved(call, reply)) moves.add(call.callId);
-    const awaitsBranches = branches.isAnyOpen() && (isMove(call) || branches.revision() !== revision);
+    if (hasMovedSeat(call, reply)) seatMoves.add(call.callId);
+    const awaitsBranches = branches.isAnyOpen() && (isSeatMove(call) || branches.revision() !== revision);
     // A branch that has counted the call has also noted its route.
     if (region !== null && !call.wasCounted) noteTraffic(region, lastWait, reply, nowMs);
     await journal.commit();
