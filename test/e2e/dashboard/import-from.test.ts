@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, finishTransitions, openPage } from '../support/browser.ts';
+import { axeViolations, openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { downloadBy, service, visitAs } from '../support/dashboard.ts';
 
@@ -118,7 +118,6 @@ test('reads a table of a German Excel, in its encoding and with its dates', asyn
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await page.evaluate(IS_TOO_WIDE)).toBe(false);
-  await finishTransitions(page);
   expect(await axeViolations(page)).toEqual([]);
   await page.setViewportSize({ width: 1_280, height: 900 });
   await page.emulateMedia({ colorScheme: 'light' });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeViolations, finishTransitions, openVisit, type Visit } from '../support/browser.ts';
+import { axeViolations, openVisit, type Visit } from '../support/browser.ts';
 import { checkOutBuilt, newSecrets, writeSecrets } from '../support/checkout.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { cleanUp, type Service, startService } from '../support/service.ts';
@@ -88,7 +88,6 @@ test.for([
   const { page } = visit;
   await page.emulateMedia({ colorScheme: theme });
   await page.setViewportSize({ width, height: 900 });
-  await finishTransitions(page);
   expect(await axeViolations(page)).toEqual([]);
   expect(
     await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),

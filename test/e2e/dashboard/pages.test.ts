@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { axeViolations, finishTransitions, openPage, type Theme, type Visit } from '../support/browser.ts';
+import { axeViolations, openPage, type Theme, type Visit } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 import { createDemoAccount, type DemoAccount, PAGES, pagesOf } from '../support/demo-account.ts';
@@ -69,7 +69,6 @@ const expectGoodPage = async ({ page, consoleErrors }: Visit, loadedWidth: numbe
   for (const theme of loadedTheme === 'light' ? (['light', 'dark'] as const) : (['dark', 'light'] as const)) {
     await page.emulateMedia({ colorScheme: theme });
     await expectNoSidewaysScroll(page, loadedWidth, theme);
-    await finishTransitions(page);
     expect(await axeViolations(page), `${theme} at ${loadedWidth} px`).toEqual([]);
   }
   if (loadedWidth === WIDE)

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { axeViolations, finishTransitions, openPage, type Theme } from '../support/browser.ts';
+import { axeViolations, openPage, type Theme } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { downloadBy, service, visit } from '../support/dashboard.ts';
 import { verifyAddress, waitForLink } from '../support/mails.ts';
@@ -66,7 +66,6 @@ const IS_TOO_WIDE = 'document.documentElement.scrollWidth > document.documentEle
 const expectGood = async (page: Page, what: string) => {
   for (const colorScheme of ['light', 'dark'] satisfies Theme[]) {
     await page.emulateMedia({ colorScheme });
-    await finishTransitions(page);
     expect([what, colorScheme, await axeViolations(page)]).toEqual([what, colorScheme, []]);
   }
   await page.setViewportSize({ width: NARROW, height: 800 });

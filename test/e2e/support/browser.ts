@@ -95,10 +95,29 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
-/** Returns the accessibility violations that axe finds on the page. */
+/**
+ * Ends what fades, slides, or changes its color, and what begins to do so in the next frames: a dialog that opens begins with its
+ * first frame. What turns without end goes on.
+ */
+const SETTLE = `(async () => {
+  const moving = () => document.getAnimations().filter(
+    ({ effect, playState }) => playState !== 'finished' && effect.getComputedTiming().endTime !== Infinity,
+  );
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let quiet = 0; quiet < 2; quiet++) {
+    await frame();
+    for (const animation of moving()) {
+      animation.finish();
+      quiet = 0;
+    }
+  }
+})()`;
+
+/** Returns the accessibility violations that axe finds on the page, once nothing on it moves. */
 export const axeViolations = async (page: Page): Promise<string[]> => {
   // The Content-Security-Policy blocks a script tag, but not a script that the debugger evaluates.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(`${axeSource}; undefined`);
+  await page.evaluate(SETTLE);
   const { violations } = (await page.evaluate(
     `axe.run(document, {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -109,10 +128,6 @@ export const axeViolations = async (page: Page): Promise<string[]> => {
     nodes.map(({ target, failureSummary }) => `${id}: ${help}\n  ${target.join(' ')}\n  ${failureSummary}`),
   );
 };
-
-/** Colors change with a transition when the theme does. */
-export const finishTransitions = (page: Page): Promise<void> =>
-  page.evaluate('for (const animation of document.getAnimations()) animation.finish()');
 
 const IS_LOADED = `document.querySelector('h1') && !document.querySelector('[aria-busy="true"], .animate-pulse')`;
 const POLL_INTERVAL_MS = 30;
