@@ -9,7 +9,10 @@ export const useTypedText = (value: string, commit: (text: string) => Promise<vo
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const type = (text: string, pauseMs = PAUSE_MS) => {
+    const { pathname } = location;
     const send = async () => {
+      // The page stays until the next one has loaded. To commit would then lead back to it.
+      if (location.pathname !== pathname) return;
       await commit(text);
       setDraft((now) => (now === text ? null : now));
     };

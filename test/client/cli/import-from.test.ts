@@ -30,7 +30,7 @@ test('recognizes whose file it is, and says which rows are left out', async () =
       },
     ],
   ]);
-  expect(stderr).toContain('Read as a file of Gumroad.');
+  expect(stderr).toContain('Read as a file from Gumroad.');
   expect(stderr).toContain('1 left out, because it has no license key.');
   const other = await run('licenses', 'import', file, '--from', 'myspace');
   expect([other.status, other.stderr]).toEqual([2, expect.stringContaining('--from must be one of keygen')]);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPage } from '../support/browser.ts';
@@ -37,6 +38,22 @@ describe('the license list', () => {
     await expect.poll(() => rows().count()).toBe(50);
     await page.getByRole('button', { name: 'Show more' }).click();
     await expect.poll(() => rows().count()).toBe(56);
+  });
+
+  test('a search that is typed doesn’t bring back whoever leaves the page at once', async () => {
+    const leaving = await page.context().newPage();
+    await openPage(leaving, '/licenses');
+    // The next page loads for longer than the typing pauses.
+    await leaving.route('**/webhooks-*.js', async (route) => {
+      await delay(600);
+      await route.continue();
+    });
+    await leaving.getByRole('searchbox', { name: 'Search licenses' }).fill('customer-17@');
+    await leaving.getByRole('link', { name: 'Webhooks' }).click();
+    await leaving.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+    await delay(300);
+    expect(new URL(leaving.url()).pathname).toBe('/webhooks');
+    await leaving.close();
   });
 
   test('filters as the user types and keeps the search in the URL', async () => {
