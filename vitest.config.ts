@@ -51,7 +51,7 @@ const MIGRATED = 'test/e2e/support/migrated-state.ts';
  * By default, Vitest leaves one core idle, although these files mostly wait for processes, timers, and pages. Loading their
  * modules takes seconds, so the files of a worker share them.
  */
-const NODE_WORKERS = { maxWorkers: 2, isolate: false, sequence: { groupOrder: 1 } };
+const NODE_WORKERS = { maxWorkers: 3, isolate: false, sequence: { groupOrder: 1 } };
 
 /** After this time, a test or hook counts as hanging. Hooks start services, which takes long on a machine that is busy. */
 const HANGING = { testTimeout: 120_000, hookTimeout: 660_000 };
