@@ -4,13 +4,17 @@ export interface Budget {
   spend: (queries: number) => boolean;
 }
 
-export const openBudget = (maxQueries: number, maxMs: number): Budget => {
+/**
+ * The time ends a run only after `minQueries`: a run that repeats some steps would otherwise never come further, where the way to
+ * the database and back takes a quarter of a second.
+ */
+export const openBudget = (maxQueries: number, maxMs: number, minQueries = 0): Budget => {
   const endMs = Date.now() + maxMs;
-  let left = maxQueries;
+  let spent = 0;
   return {
     spend: (queries) => {
-      left -= queries;
-      return left >= 0 && Date.now() < endMs;
+      spent += queries;
+      return spent <= maxQueries && (spent <= minQueries || Date.now() < endMs);
     },
   };
 };

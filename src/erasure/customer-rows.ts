@@ -13,7 +13,7 @@ import {
 import type { FeedChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/commit.ts';
 import type { Person } from '../shared/text/scrub.ts';
-import { findNamed, licensesOf, MAX_LICENSES, type SpendQueries } from './find-licenses.ts';
+import { findNamed, licensesOf, MAX_LICENSES, savePosition, type SpendQueries } from './find-licenses.ts';
 import {
   deleteEmptied,
   forgetClaims,
@@ -154,6 +154,10 @@ export const eraseCustomerRows = async (
   await erasePortalRows(ctx, email);
   await erasePurchases(ctx, person, spend);
   const namesCustomer: SQL = sql`instr(lower(${idempotencyKeys.key}), ${email})`;
-  await db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer));
+  await db.batch([
+    db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.accountId, accountId), namesCustomer)),
+    // The next call begins anew: it erases also what comes back while this one goes on elsewhere.
+    savePosition(ctx, email, ''),
+  ]);
   return count;
 };

@@ -17,7 +17,8 @@ export const licensesOf = ({ db, accountId }: Ctx, email: string) =>
     .from(licenses)
     .where(and(eq(licenses.accountId, accountId), sql`lower(${licenses.customerEmail}) = ${email}`));
 
-const savePosition = ({ db, accountId }: Ctx, email: string, position: string) =>
+/** Statement that notes how far an erasure has looked. */
+export const savePosition = ({ db, accountId }: Ctx, email: string, position: string) =>
   db
     .update(erasures)
     .set({ position })
@@ -43,7 +44,7 @@ const namedIn = ({ accountId }: Ctx, email: string, after: string) => {
 /**
  * Returns the licenses that have the email address in any text, now or in their history, in pages, from where an earlier call has
  * stopped. What was looked through before is not looked through again: a call that goes on finds what was there when the first
- * one began.
+ * one began. At the end, the position stays, for a call that is cut off in what follows.
  */
 export async function* findNamed(
   ctx: Ctx,
@@ -51,21 +52,24 @@ export async function* findNamed(
   position: string,
   spend: SpendQueries,
 ): AsyncGenerator<string[]> {
+  const passed = async (id: string) => {
+    spend(1);
+    await savePosition(ctx, email, id);
+  };
   for (let after = position; ;) {
     spend(1);
     const [page] = await ctx.db.all<{ end: string | null; rows: number; found: string }>(
       namedIn(ctx, email, after),
     );
-    const found = JSON.parse(page?.found ?? '[]') as string[];
-    for (let from = 0; from < found.length; from += MAX_LICENSES)
-      yield found.slice(from, from + MAX_LICENSES);
-    // At the end, the next call begins anew: it erases also what comes back while this one goes on elsewhere.
-    const next = page?.rows === ROWS_PER_QUERY ? (page.end ?? '') : '';
-    if (after !== next) {
-      spend(1);
-      await savePosition(ctx, email, next);
+    const found = (JSON.parse(page?.found ?? '[]') as string[]).toSorted();
+    for (let from = 0; from < found.length; from += MAX_LICENSES) {
+      const group = found.slice(from, from + MAX_LICENSES);
+      yield group;
+      // Licenses that only have a longer address stay found, and each takes queries.
+      if (from + MAX_LICENSES < found.length) await passed(group.at(-1) ?? '');
     }
-    if (next === '') return;
-    after = next;
+    if (page?.rows !== ROWS_PER_QUERY || page.end === null) return;
+    after = page.end;
+    await passed(after);
   }
 }

@@ -20,6 +20,8 @@ const MAX_ROWS = 500;
 const CALL_BUDGET = [600, 60_000] as const;
 /** The same for a run of the gate's alarm. Meanwhile, the gate answers calls, and other jobs of the alarm wait. */
 const ALARM_BUDGET = [300, 2_000] as const;
+/** What a run makes in any case: more than the steps that begin anew with each run. */
+const MIN_QUERIES = 60;
 
 /** The rest waits for the gate's next alarm. */
 class OutOfBudget extends AppError {
@@ -31,7 +33,7 @@ class OutOfBudget extends AppError {
 }
 
 const openSpend = (maxQueries: number, maxMs: number): SpendQueries => {
-  const budget = openBudget(maxQueries, maxMs);
+  const budget = openBudget(maxQueries, maxMs, MIN_QUERIES);
   return (queries) => {
     if (!budget.spend(queries)) throw new OutOfBudget();
   };
