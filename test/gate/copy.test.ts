@@ -209,6 +209,17 @@ test('a license key that was erased stays so, also if a restored D1 has it', () 
     expect(copy.findLicense('L-1')?.status).toBe('active');
   }));
 
+test('a copy that is to become exactly as D1 is does so although the account changes meanwhile', () =>
+  withCopy((copy) => {
+    copy.adoptPage({ ...NO_ROWS, licenses: [license('active')] }, true, 0);
+    copy.apply({ ...NO_ROWS, erasedKeys: ['L-1'] }, at(1));
+    copy.reload(true);
+    // The feed of a restored D1 doesn't continue what the gate has read.
+    copy.restart();
+    copy.adoptPage({ ...NO_ROWS, licenses: [license('active')] }, true, 0);
+    expect(copy.findLicense('L-1')?.status).toBe('active');
+  }));
+
 test('an incomplete copy knows a license only together with the terms of its product', () =>
   withCopy((copy, reopen) => {
     const seated = { ...license('active'), product: 'orrery' };

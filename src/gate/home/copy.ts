@@ -134,7 +134,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   };
 
   if (known.epoch !== epoch || (progress && isOfOtherRelease)) {
-    const isExact = known.epoch !== epoch && epoch.endsWith(EXACT);
+    const isExact = epoch.endsWith(EXACT) && (known.epoch !== epoch || known.reload?.isExact === true);
     advance({ epoch, version: COPY_VERSION });
     startReload(isExact);
   }
@@ -242,7 +242,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     /** D1 was restored to an earlier time: reads its feed from the start and loads the copy again. */
     restart: () => {
       advance({ appliedSeq: 0, appliedAt: null });
-      startReload();
+      startReload(known.reload?.isExact);
     },
   };
 };
