@@ -113,8 +113,8 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     signal: AbortSignal,
   ) => {
     await session.update();
-    const licenseKey = typed === undefined ? session.proposed() : typed.trim();
-    if (!licenseKey) return typed === undefined ? session.settle() : session.view(null, 'key_missing');
+    const licenseKey = typed ?? session.proposed();
+    if (!licenseKey) return session.settle();
     session.propose(licenseKey);
     const more = { replace, name: name?.slice(0, MAX_NAME_LENGTH), lease_seconds: leaseSeconds };
     const result = await call('activate', licenseKey, more, signal);
@@ -163,11 +163,14 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
         const refreshed = refresh(true);
         return state.valid ? state : refreshed;
       }),
-    activate: async (licenseKey, options = {}) => {
+    activate: async (typed, options = {}) => {
       const { replace = '', name = '', leaseSeconds = MIN_LEASE_SECONDS } = options;
-      checkType('string', { 'The license key': licenseKey ?? '', replace, name });
+      checkType('string', { 'The license key': typed ?? '', replace, name });
       const isLease = Number.isInteger(leaseSeconds) && leaseSeconds >= MIN_LEASE_SECONDS;
       check(isLease, 'leaseSeconds', 'a whole number from 60');
+      const licenseKey = typed?.trim();
+      // Nothing is asked, so nothing in progress may end.
+      if (licenseKey === '') return session.view(null, 'key_missing');
       return share(JSON.stringify([licenseKey, options]), () =>
         inTurn((signal) => activate(licenseKey, options, signal)),
       );

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { LICENSE_KEY, RING, status } from '../support/fake-service.ts';
+import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
+import { hang, LICENSE_KEY, RING, status } from '../support/fake-service.ts';
+import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
+import { setUpStarted } from '../support/started.ts';
 
 const OTHER_KEY = 'OTHER-LICENSE';
 const storedIn = ({ text }: { text: string | null }) => JSON.parse(text ?? '{}') as Record<string, unknown>;
@@ -135,6 +138,23 @@ describe('activate()', () => {
     expect(await time.drive(license.refresh())).toMatchObject({ source: 'network' });
     expect(service.paths()).toEqual(['verify']);
   });
+});
+
+test.for(['', ' \n'])('a blank license key does not end the refresh in progress: %j', async (blank) => {
+  const { time, service, license } = await setUpStarted(null);
+  service.always = hang(time);
+  const refreshed = license.refresh();
+  await until(() => service.requests.length === 1);
+  expect(await license.activate(blank)).toMatchObject({ valid: false, code: 'key_missing' });
+  await turns();
+  expect(service.requests[0]?.signal.aborted).toBe(false);
+  service.always = status(404);
+  await time.drive(refreshed);
+  service.requests.length = 0;
+  time.pass(2 * HOUR_MS);
+  await until(() => service.requests.length > 0);
+  expect(service.paths()).toEqual(['verify']);
+  await time.drive(license.stop());
 });
 
 describe('deactivate()', () => {
