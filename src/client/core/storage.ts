@@ -87,6 +87,8 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
       };
       if (store.lock) ended = (async () => store.lock?.(start))();
     });
+    // While an earlier lock is pending, nobody waits for this one, and it may fail.
+    ended?.catch(() => {});
     if (ended) await use('lock', () => Promise.race([given, ended]));
     await once();
     if (ended) await use('lock', () => ended);

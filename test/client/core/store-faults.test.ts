@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, status } from '../support/fake-service.ts';
 import { turns } from '../support/fake-time.ts';
@@ -178,4 +178,25 @@ test('an offline file stays good in a process whose store can’t be written', a
   service.always = status(404);
   expect(await time.drive(license.refresh())).toMatchObject({ valid: true });
   expect(await license.stop()).toMatchObject({ valid: true, problem });
+});
+
+test('a lock that fails while an earlier one is still pending ends no process', async () => {
+  const { time, store, create } = await setUp();
+  const failures: unknown[] = [];
+  const note = (reason: unknown) => void failures.push(reason);
+  process.on('unhandledRejection', note);
+  onTestFinished(() => void process.off('unhandledRejection', note));
+  let locks = 0;
+  const lock = async () => {
+    locks += 1;
+    if (locks > 1) throw new Error('ELOCKED');
+    return never();
+  };
+  const license = create({ store: { get: store.get, set: store.set, lock } });
+  await time.drive(license.start());
+  expect(await time.drive(license.refresh())).toMatchObject({ problem: { kind: 'store' } });
+  await turns();
+  expect(locks).toBe(2);
+  expect(failures).toEqual([]);
+  await time.drive(license.stop());
 });
