@@ -150,9 +150,10 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     },
     start: () =>
       share('start', async () => {
-        const { signal } = foreground;
+        const begun = foreground;
         const state = await session.update();
-        if (signal.aborted) return state;
+        // stop() replaces it at once, and aborts it later.
+        if (begun !== foreground) return state;
         schedule.run(true);
         if (session.licenseKey() === null) return idle();
         const restMs = session.restMs();
@@ -170,10 +171,11 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
       check(isLease, 'leaseSeconds', 'a whole number from 60');
       const licenseKey = typed?.trim();
       // Nothing is asked, so nothing in progress may end.
-      if (licenseKey === '') return session.view(null, 'key_missing');
-      return share(JSON.stringify([licenseKey, options]), () =>
-        inTurn((signal) => activate(licenseKey, options, signal)),
-      );
+      return licenseKey === ''
+        ? session.view(null, 'key_missing')
+        : share(JSON.stringify([licenseKey, options]), () =>
+            inTurn((signal) => activate(licenseKey, options, signal)),
+          );
     },
     loadFile: async (token, { replace } = {}) => {
       checkType('string', { 'The offline file': token });
@@ -187,7 +189,9 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     deactivate: () => share('deactivate', () => inTurn(deactivate)),
     stop: async () => {
       schedule.run(false);
-      const [ended, active, idle] = [shared, foreground, background];
+      const ended = shared;
+      const active = foreground;
+      const idle = background;
       // A call that is made before they end is a new one.
       shared = new Map();
       foreground = new AbortController();

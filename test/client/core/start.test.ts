@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { LICENSE_KEY, hang, status } from '../support/fake-service.ts';
-import { until } from '../support/fake-time.ts';
+import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
 
 describe('start()', () => {
@@ -142,6 +142,30 @@ describe('start()', () => {
     service.always = null;
     expect(await time.drive(license.refresh())).toMatchObject({ valid: true, problem: null });
     await license.stop();
+  });
+
+  test('that stop() overtakes while a refresh is in progress sets no timer', async () => {
+    const { time, service, store, create, activate } = await setUp();
+    await activate();
+    let read = () => {};
+    let isSlow = false;
+    const get = async () => {
+      if (isSlow) await new Promise<void>((resolve) => (read = resolve));
+      return store.get();
+    };
+    const license = create({ store: { get, set: store.set } });
+    service.always = hang(time);
+    const refreshed = license.refresh();
+    await until(() => service.requests.length === 1);
+    isSlow = true;
+    const started = license.start();
+    await turns();
+    const stopped = license.stop();
+    isSlow = false;
+    read();
+    expect(await started).toMatchObject({ valid: true, source: 'stored' });
+    await time.drive(Promise.all([refreshed, stopped]));
+    expect(time.scheduled()).toEqual([]);
   });
 
   test('works with a store that fails', async () => {
