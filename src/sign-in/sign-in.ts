@@ -67,7 +67,7 @@ export const beginSession = async (
       firstDb.insert(sessions).values({ ...row, accountId: idIfSamePassword(ctx, user) }),
       auditFirst({ ...ctx, accountId, actor: { kind: 'session', id: row.id } }, action, null, details),
       rememberBrowser(ctx, accountId, browserToken),
-      ...forgetBrowsers(ctx, browsers),
+      ...forgetBrowsers(ctx, browsers, browserToken),
       deleteExpiredSessions(ctx, nowMs),
       deleteExpiredThrottles(ctx, nowMs),
       // Whoever can sign in needs no other address.

@@ -79,9 +79,11 @@ export const forgetOtherBrowsers = ({ firstDb }: PublicCtx, accountId: string, k
     .delete(knownBrowsers)
     .where(and(eq(knownBrowsers.accountId, accountId), ne(knownBrowsers.browserHash, sha256(kept ?? ''))));
 
-/** Statements that forget the browsers that were not seen for longest, to make room for another. */
-export const forgetBrowsers = ({ firstDb }: PublicCtx, known: BrowserRow[]) =>
-  known
+/** Statements that forget the browsers that were not seen for longest, to make room for the one that signs in. */
+export const forgetBrowsers = ({ firstDb }: PublicCtx, known: BrowserRow[], token: string) => {
+  const signingIn = sha256(token);
+  return known
+    .filter(({ browserHash }) => browserHash !== signingIn)
     .toSorted((a, b) => b.seenAt - a.seenAt)
     .slice(MAX_BROWSERS - 1)
     .map(({ accountId, browserHash }) =>
@@ -89,3 +91,4 @@ export const forgetBrowsers = ({ firstDb }: PublicCtx, known: BrowserRow[]) =>
         .delete(knownBrowsers)
         .where(and(eq(knownBrowsers.accountId, accountId), eq(knownBrowsers.browserHash, browserHash))),
     );
+};

@@ -179,3 +179,20 @@ test('a browser with a cookie of v0.1.0 is not new, and gets one that strangers 
   const answer = await signIn(ada, `__Host-browser=${'x'.repeat(43)}`);
   expect(browserOf(answer)).toMatch(/=lkb_\w{54}$/);
 });
+
+test('of a hundred known browsers, the one seen longest ago stays known when it signs in', async () => {
+  const ada = await register();
+  await firstD1.prepare('DELETE FROM known_browsers WHERE account_id = ?').bind(ada.accountId).run();
+  const browser = browserOf(await signIn(ada));
+  const others = firstD1.prepare(
+    `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+    INSERT INTO known_browsers SELECT ?, 'browser ' || i, ? + i FROM n`,
+  );
+  await others.bind(ada.accountId, Date.now()).run();
+  await signIn(ada, browser);
+  for (let i = 0; i < 10; i++) await signIn({ ...ada, password: WRONG });
+  expect(outcomeOf(await signIn(ada))).toBe('429 rate_limit_exceeded');
+  expect(outcomeOf(await signIn(ada, browser))).toBe('200 ok');
+  const count = firstD1.prepare('SELECT count(*) AS n FROM known_browsers WHERE account_id = ?');
+  expect(await count.bind(ada.accountId).first<number>('n')).toBe(100);
+});
