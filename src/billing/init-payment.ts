@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type * as z from 'zod';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
-import { releaseClaim } from '../db/idempotency.ts';
+import { giveUpClaim, releaseClaim } from '../db/idempotency.ts';
 import { isPending, type PaymentRow, payments } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { newId } from '../shared/text/ids.ts';
@@ -42,7 +42,10 @@ const untilStarted = async (ctx: Ctx, payment: PaymentRow): Promise<PaymentRow |
   for (let waited = 0; waited < MAX_START_MS; waited += WAIT_MS) {
     const isOld = Date.now() - payment.createdAt > MAX_START_MS;
     const [row] = await ctx.db.select().from(payments).where(eq(payments.id, payment.id));
-    if (row?.status !== 'pending') return providerFailed();
+    if (row?.status !== 'pending') {
+      await giveUpClaim(ctx, payment.id);
+      return providerFailed();
+    }
     if (row.checkoutUrl !== null) return row;
     if (isOld) return null;
     await scheduler.wait(WAIT_MS);
@@ -64,6 +67,8 @@ const startCheckout = async (ctx: Ctx, provider: Provider, payment: PaymentRow, 
   });
   const [row] = await ctx.db.update(payments).set(started).where(isPayment).returning();
   if (row?.status === 'replaced') {
+    // Otherwise a repeat would get the URL of a checkout that has expired.
+    await giveUpClaim(ctx, payment.id);
     await expireReplaced(ctx, provider, row);
     throw new AppError('invalid_transition', {
       message: 'Another checkout was started at the same time and has replaced this one.',
@@ -130,12 +135,14 @@ export const initPayment = async (ctx: Ctx, input: z.output<typeof initPaymentIn
   return { payment, checkoutUrl };
 };
 
-/** Returns the payment that an earlier call has started. */
-export const findStarted = async ({ db, accountId }: Ctx, id: string) => {
-  const [payment] = await db
+/** Returns the payment that an earlier call has started. If that call has died or failed, the next repeat starts anew. */
+export const findStarted = async (ctx: Ctx, id: string) => {
+  const [payment] = await ctx.db
     .select()
     .from(payments)
-    .where(and(eq(payments.id, id), eq(payments.accountId, accountId)));
-  if (!payment?.checkoutUrl) throw providerFailed();
-  return { payment, checkoutUrl: payment.checkoutUrl };
+    .where(and(eq(payments.id, id), eq(payments.accountId, ctx.accountId)));
+  if (payment?.checkoutUrl) return { payment, checkoutUrl: payment.checkoutUrl };
+  const mayStart = payment?.status === 'pending' && Date.now() - payment.createdAt <= MAX_START_MS;
+  if (!mayStart) await giveUpClaim(ctx, id);
+  return providerFailed();
 };

@@ -73,6 +73,11 @@ export const releaseClaim = ({ db, accountId }: Ctx, { key }: Idempotency, targe
       ),
     );
 
+/** Frees the call's key, if it has one, so that a repeat makes the change that this call could not make. */
+export const giveUpClaim = async (ctx: Ctx, targetId: string): Promise<void> => {
+  if (ctx.idempotency) await releaseClaim(ctx, ctx.idempotency, targetId);
+};
+
 /** The most keys that a run of the scheduled work deletes. */
 const PRUNED_PER_RUN = 10_000;
 
