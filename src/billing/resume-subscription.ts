@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { exists } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { giveUpClaim } from '../db/idempotency.ts';
 import { appliedFacts, isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
 import { commit } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
@@ -50,7 +51,9 @@ export const resumeSubscription = async (ctx: Ctx, origin: string): Promise<Subs
   );
   // A notification of the provider may have come first.
   const current = row ?? (await findLiveSubscription(ctx));
-  if (!current || current.id !== id || current.cancelledAt !== null)
+  if (!current || current.id !== id || current.cancelledAt !== null) {
+    await giveUpClaim(ctx, id);
     throw new AppError('no_active_subscription');
+  }
   return current;
 };

@@ -87,3 +87,18 @@ test('a start that was cut off and then replaced is made up for by a repeat', as
   expect(again.status).toBe(201);
   expect(again.body.payment_id).not.toBe(first.body.payment_id);
 });
+
+test('a subscription that was canceled again while it was resumed is resumed by a repeat', async () => {
+  const { ada, send } = await openAccount();
+  await ada.subscribe();
+  await send('cancel-subscription', 'leave');
+  beforeNext('/v1/subscriptions/', async () => {
+    await accountsD1
+      .prepare('UPDATE subscriptions SET cancelled_at = cancelled_at + 1 WHERE account_id = ?')
+      .bind(ada.accountId)
+      .run();
+    return null;
+  });
+  expect((await send('resume-subscription', 'stay')).body.error?.code).toBe('no_active_subscription');
+  expect((await send('resume-subscription', 'stay')).body.subscription).toMatchObject({ status: 'active' });
+});
