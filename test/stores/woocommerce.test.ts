@@ -114,7 +114,7 @@ test('a deleted order stays what it was, and a product says nothing', () => {
 test('WooCommerce’s lists by the last change find what never came, also without the extension', async () => {
   const many = Array.from({ length: 50 }, (_, i) => order({ id: i + 1, status: 'completed' }));
   const query =
-    'modified_after=2027-01-10T12:00:00&dates_are_gmt=true&orderby=modified&order=asc&per_page=50';
+    'modified_after=2027-01-10T12:00:00&dates_are_gmt=true&orderby=modified&order=desc&per_page=50';
   const { access, calls } = openApi('https://ck_a:cs_b@shop.example.com/store/', {
     [`/wp-json/wc/v3/orders?${query}&page=1`]: many,
     [`/wp-json/wc/v3/orders?${query}&page=2`]: [order({ id: 51, status: 'refunded' })],
@@ -126,6 +126,27 @@ test('WooCommerce’s lists by the last change find what never came, also withou
   expect(api.origin(access.key)).toBe('https://shop.example.com/store');
   expect(calls[0]?.headers).toMatchObject({ authorization: 'Basic Y2tfYTpjc19i' });
   expect(await api.storeLink!(access, [], null)).toBe('https://shop.example.com/store/my-account/');
+});
+
+test('an order that a customer changes between two pages of WooCommerce’s list hides no other', async () => {
+  let listed = Array.from({ length: 51 }, (_, i) => ({
+    ...order({ id: i + 1, status: 'completed' }),
+    changed: i,
+  }));
+  const list = (path: string) => {
+    const query = new URL(path, 'https://shop.example.com').searchParams;
+    const page = Number(query.get('page'));
+    const isOldestFirst = query.get('order') === 'asc';
+    const sorted = listed.toSorted((a, b) => (isOldestFirst ? a.changed - b.changed : b.changed - a.changed));
+    listed = listed.map((one) => (one.id === 2 ? { ...one, changed: 100 } : one));
+    return sorted.slice((page - 1) * 50, page * 50);
+  };
+  const { access } = openApi('https://ck_a:cs_b@shop.example.com', {
+    '/wp-json/wc/v3/orders': list,
+    '/wp-json/wc/v3/subscriptions': [],
+  });
+  const { facts } = await listAll(woocommerce, access, PAID_MS);
+  expect(new Set(facts.map(({ about }) => about)).size).toBe(51);
 });
 
 test('an order that was paid early pays to the subscription’s next date, as the API tells', async () => {

@@ -6,7 +6,10 @@ import { toEarlyRenewal, toWooFacts } from './woocommerce-facts.ts';
 
 const PAGE = 50;
 
-/** What is listed, one after the other, each with the objects that were changed first at the beginning. */
+/**
+ * What is listed, one after the other, each with its latest change first: what is changed between two pages moves to the top, where
+ * the next check finds it, and so a page repeats objects, but hides none.
+ */
 const LISTS = ['orders', 'subscriptions'] as const;
 
 /** Each shop has its own address, so the key is a URL with the consumer key and secret: `https://ck_…:cs_…@shop.example`. */
@@ -51,7 +54,7 @@ export const woocommerceApi: StoreApi = {
   listRecent: async (access, sinceMs, cursor) => {
     const [name = LISTS[0], number = '1'] = cursor?.split(' ') ?? [];
     const since = new Date(sinceMs).toISOString().slice(0, 19);
-    const query = `modified_after=${since}&dates_are_gmt=true&orderby=modified&order=asc&per_page=${PAGE}&page=${number}`;
+    const query = `modified_after=${since}&dates_are_gmt=true&orderby=modified&order=desc&per_page=${PAGE}&page=${number}`;
     const list = await getList(access, name, query);
     const topic = name === 'orders' ? 'order.updated' : 'subscription.updated';
     const next =
