@@ -43,12 +43,17 @@ const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promi
   return PROVIDERS[store.provider].read({ body, topic: row.topic });
 };
 
-/** Tries again later, and less and less often. */
-const postpone = async (ctx: Ctx, row: StoreMessageRow, problem: string): Promise<boolean> => {
+/** Asks what is `left` again later, and less and less often. */
+const postpone = async (
+  ctx: Ctx,
+  row: StoreMessageRow,
+  left: string[],
+  problem: string,
+): Promise<boolean> => {
   const { tries } = row;
   const delayMs = Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
   const readAt = tries + 1 >= MAX_TRIES ? null : Date.now() + delayMs;
-  await save(ctx, row, { readAt, tries: tries + 1, problem });
+  await save(ctx, row, { asks: left, readAt, tries: tries + 1, problem });
   return true;
 };
 
@@ -68,7 +73,14 @@ const take = async (
   return true;
 };
 
-/** Asks the provider what the body doesn't say. */
+/** Whether nothing else would be answered now, either. */
+const isOfAllAsks = (error: unknown): boolean =>
+  error instanceof StoreApiError && (error.status === null || error.status === 429 || error.status >= 500);
+
+/**
+ * Asks the provider what the body doesn't say. What fails goes behind what is left, so that nothing waits for it, and it counts as
+ * a try only if nothing else was answered.
+ */
 const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: string[]): Promise<boolean> => {
   const { api } = PROVIDERS[store.provider];
   const access = await openApi(ctx.env, store, api);
@@ -79,20 +91,27 @@ const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: str
   }
   const taken: StoreFact[] = [];
   let left = asks;
+  let isAnswered = false;
+  let problem: string | null = null;
   for (const ask of asks.slice(0, MAX_ASKS)) {
+    const others = left.filter((one) => one !== ask);
     let facts;
     try {
       facts = await ofConnected(ctx, store, await api.ask(access, ask.replace(/^\?/, '')));
     } catch (error) {
       const isOfProvider = error instanceof StoreApiError;
       if (!isOfProvider) logError('store_ask_failed', error, { account_id: row.accountId });
-      await save(ctx, row, { asks: left }, taken);
-      return postpone(ctx, row, isOfProvider ? error.message : 'The provider’s answer could not be read.');
+      problem = isOfProvider ? error.message : 'The provider’s answer could not be read.';
+      left = [...others, ask];
+      if (isOfAllAsks(error)) break;
+      continue;
     }
+    isAnswered = true;
     if (!(await take(ctx, store, row, facts, false))) break;
     taken.push(...facts);
-    left = left.filter((one) => one !== ask);
+    left = others;
   }
+  if (problem !== null && !isAnswered) return postpone(ctx, row, left, problem);
   const isDone = left.length === 0;
   const fields = { asks: left, readAt: isDone ? null : Date.now(), ...(isDone && { problem: null }) };
   await save(ctx, row, fields, taken);
