@@ -137,7 +137,10 @@ export const readMessage = async (
   }
   const { asks = [], reachesBack } = reading;
   const facts = reachesBack ? await ofConnected(ctx, store, reading.facts) : reading.facts;
-  if (!(await take(ctx, store, row, facts, justCame !== null && row.times === 1))) return false;
+  if (!(await take(ctx, store, row, facts, justCame !== null && row.times === 1))) {
+    await save(ctx, row, { readAt: Date.now() });
+    return false;
+  }
   if (asks.length === 0) {
     await save(ctx, row, { readAt: null, asks, problem: null }, facts);
     return true;
