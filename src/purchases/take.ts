@@ -1,6 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { purchaseFacts, purchases } from '../db/schema.ts';
+import { inJson } from '../db/json-rows.ts';
+import { purchaseFacts, purchaseMessages, purchases, purchaseThings } from '../db/schema.ts';
+import { selectRow } from '../db/select-row.ts';
 import { findKnown } from './load.ts';
 import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
 import { settle, type SoldIn } from './settle.ts';
@@ -59,8 +61,28 @@ const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<str
   return waiting.map(({ id }) => id);
 };
 
-/** Drops groups of which everything is known already, in one query for all of them. */
-const unknownGroups = async (ctx: Ctx, store: SoldIn, groups: StoreFact[][]): Promise<StoreFact[][]> => {
+/** Notes that a message is about the purchases of facts that say nothing new, as settling does for those that do. */
+const noteMessage = async (
+  { db, accountId }: Ctx,
+  store: SoldIn,
+  facts: StoreFact[],
+  messageId: string,
+): Promise<void> => {
+  const row = selectRow(purchaseMessages, { accountId, purchaseId: sql`purchase_id`, messageId });
+  const isOfFacts = sql`store_id = ${store.id} AND thing ${inJson(facts.flatMap(thingsOf))}`;
+  await db
+    .insert(purchaseMessages)
+    .select(sql`${row} FROM ${purchaseThings} WHERE ${isOfFacts}`)
+    .onConflictDoNothing();
+};
+
+/** Drops groups of which everything is known already, in one query for all of them, and another one to note their message. */
+const unknownGroups = async (
+  ctx: Ctx,
+  store: SoldIn,
+  groups: StoreFact[][],
+  messageId: string | null,
+): Promise<StoreFact[][]> => {
   const names = groups.flat().map(factName);
   const things = [...new Set(groups.flat().flatMap(thingsOf))];
   const known = await findKnown(ctx, store.id, names, things);
@@ -72,7 +94,10 @@ const unknownGroups = async (ctx: Ctx, store: SoldIn, groups: StoreFact[][]): Pr
   };
   const ofOne = (facts: StoreFact[]) =>
     new Set(facts.flatMap(thingsOf).map((thing) => known.things.get(thing) ?? null)).size === 1;
-  return groups.filter((facts) => !(ofOne(facts) && facts.every(isKnown)));
+  const unknown = groups.filter((facts) => !(ofOne(facts) && facts.every(isKnown)));
+  const dropped = groups.filter((facts) => !unknown.includes(facts)).flat();
+  if (messageId !== null && dropped.length > 0) await noteMessage(ctx, store, dropped, messageId);
+  return unknown;
 };
 
 /**
@@ -88,7 +113,11 @@ export const takeFacts = async (
   const buyers = facts.filter((fact) => fact.kind === 'buyer');
   const others = groupFacts(facts.filter((fact) => fact.kind !== 'buyer'));
   const isSingle = others.length === 1;
-  const groups = isSingle ? others : others.length === 0 ? [] : await unknownGroups(ctx, store, others);
+  const groups = isSingle
+    ? others
+    : others.length === 0
+      ? []
+      : await unknownGroups(ctx, store, others, messageId);
   let cost = 0;
   for (const group of groups) {
     if (cost > MAX_COST) return false;
