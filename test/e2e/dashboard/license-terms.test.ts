@@ -96,6 +96,19 @@ test('the terms show what the license inherits, and its own terms override that'
   await expect.poll(() => card('Terms').textContent()).toContain('Seats2Product');
 });
 
+test('saving the terms keeps those that changed while the dialog was open', async () => {
+  await button('Edit terms').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Days offline').selectOption('Own value');
+  await dialog.getByLabel('Number of days').fill('3');
+  await ada.patchLicense(license.id, { terms: { max_activations: 7 } });
+  await expect.poll(() => page.locator('main').textContent()).toContain('Seats7This license');
+  await dialog.getByRole('button', { name: 'Save terms' }).click();
+  await expect.poll(() => card('Terms').textContent()).toMatch(/Seats7This.*Days offline3 days/);
+  await ada.patchLicense(license.id, { terms: { max_activations: null, offline_days: null } });
+  await expect.poll(() => card('Terms').textContent()).toContain('Seats2Product');
+});
+
 test('an offline file can be downloaded, and its seat is only released after a second confirmation', async () => {
   await page.getByRole('button', { name: /^For developers/ }).click();
   await button('Create offline file').click();

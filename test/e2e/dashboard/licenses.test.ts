@@ -173,6 +173,27 @@ test('retrying a create request whose response was lost makes one license', asyn
   expect((body as { data: unknown[] }).data).toHaveLength(1);
 });
 
+test('saving an edit keeps what changed while its dialog was open', async () => {
+  const license = await ada.addLicense({ expires_at: '2090-01-31', metadata: { seats: 5 } });
+  await openPage(page, `/licenses/${license.id}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Customer name').fill('Grace Hopper');
+  await ada.post(`/api/v1/licenses/${license.id}/renew`, { expires_at: '2098-12-31' });
+  await ada.patchLicense(license.id, { metadata: { order: 'A-7' } });
+  await expect.poll(() => page.locator('main').textContent()).toMatch(/Dec 31, 2098[^]*A-7/);
+  await dialog.getByRole('button', { name: 'Save changes' }).click();
+  await waitForToast('License changed');
+  const { body } = await service.get(`/api/v1/licenses/${license.id}`, {
+    authorization: `Bearer ${ada.token}`,
+  });
+  expect(body).toMatchObject({
+    customer_name: 'Grace Hopper',
+    expires_at: '2098-12-31',
+    metadata: { seats: 5, order: 'A-7' },
+  });
+});
+
 test('the URL of an unknown license shows “License not found” and a link to the list', async () => {
   await page.goto('/licenses/lic_00000000000000000000');
   await page.getByRole('heading', { name: 'License not found' }).waitFor();

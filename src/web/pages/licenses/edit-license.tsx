@@ -5,6 +5,7 @@ import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
+import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -18,8 +19,6 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'never', label: 'Never' },
   { kind: 'date', label: 'On a date' },
 ];
-
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
 /** What the API merges into the metadata: entries that differ, and null for those that are gone. */
 const metadataChanges = (before: LicenseBody['metadata'], after: LicenseBody['metadata']) => ({
@@ -44,14 +43,13 @@ const changesOf = (
     product: text('product'),
     ...(canChangeExpiry(license.status) && readExpiry(values)),
   };
-  const changed = Object.entries(next).filter(
-    ([name, value]) => !isSame(value, license[name as keyof LicenseBody]),
-  );
   const entries = metadataChanges(license.metadata, metadata);
-  return { ...Object.fromEntries(changed), ...(Object.keys(entries).length > 0 && { metadata: entries }) };
+  return { ...changesFrom(license, next), ...(Object.keys(entries).length > 0 && { metadata: entries }) };
 };
 
-const EditForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
+const EditForm = ({ license: current, onClose }: { license: LicenseBody; onClose: () => void }) => {
+  // The license may change while the form is open, which then only sends what was changed in it.
+  const [license] = useState(current);
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const draft = useDraft();
   const [rows, setRows] = useState(() => draftRows(draft, 'metadata') ?? rowsOf(license.metadata));

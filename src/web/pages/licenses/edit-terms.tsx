@@ -4,6 +4,7 @@ import { MAX_GRACE_DAYS, MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
+import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -43,11 +44,11 @@ const whole = (values: Values, min: number, max: number) => (name: string) =>
 
 const SELF_SERVICE: Record<string, boolean> = { yes: true, no: false };
 
-/** Reads the form of a license's terms as a PATCH. */
-const readTermsPatch = (values: Values, rows: ValueRow[]) => {
+/** Reads the form of a license's terms as a PATCH of what differs from the license. */
+const readTermsPatch = (license: LicenseBody, values: Values, rows: ValueRow[]) => {
   const entitlements = readOverrides('terms.entitlements', rows);
   return {
-    terms: {
+    terms: changesFrom(license.terms, {
       max_activations: readLiftable(values, 'max_activations', whole(values, 1, MAX_SEATS)),
       lease_seconds: readLiftable(values, 'lease_seconds', (name) => readLease(values, name)),
       offline_days: readOwn(values, 'offline_days', whole(values, 0, MAX_OFFLINE_DAYS)),
@@ -55,8 +56,8 @@ const readTermsPatch = (values: Values, rows: ValueRow[]) => {
       self_service: SELF_SERVICE[values[modeField('self_service')] ?? ''] ?? null,
       grace_days: readOwn(values, 'grace_days', whole(values, 0, MAX_GRACE_DAYS)),
       entitlements: Object.keys(entitlements).length > 0 ? entitlements : null,
-    },
-    updates_until: values['updates_until'] || null,
+    }),
+    ...changesFrom(license, { updates_until: values['updates_until'] || null }),
   };
 };
 
@@ -137,7 +138,9 @@ const SelfServiceField = ({ license, product }: TermsProps) => {
   );
 };
 
-const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => void }) => {
+const EditForm = ({ license: current, product, onClose }: TermsProps & { onClose: () => void }) => {
+  // The license may change while the form is open, which then only sends what was changed in it.
+  const [license] = useState(current);
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('Terms changed') });
   const draft = useDraft();
   const [rows, setRows] = useState(
@@ -147,7 +150,7 @@ const EditForm = ({ license, product, onClose }: TermsProps & { onClose: () => v
   return (
     <Form
       write={edit}
-      onSend={(values) => edit.mutate(readTermsPatch(values, rows), { onSuccess: onClose })}
+      onSend={(values) => edit.mutate(readTermsPatch(license, values, rows), { onSuccess: onClose })}
       draft={draft}
     >
       <OverrideField {...terms} term="max_activations" lifted="No limit">
