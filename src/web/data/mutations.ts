@@ -1,6 +1,7 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
-import { reword } from './error.ts';
+import { ApiError, reword } from './error.ts';
+import { billingQuery } from './queries.ts';
 import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './webhook-queries.ts';
 
 // The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
@@ -141,7 +142,17 @@ export const startCheckout = mutationOptions({
 });
 
 export const cancelSubscription = mutationOptions({
-  mutationFn: (at: 'period_end' | 'now') => call(api['cancel-subscription'].$post({ json: { at } })),
+  mutationFn: async (at: 'period_end' | 'now', { client }) => {
+    try {
+      await call(api['cancel-subscription'].$post({ json: { at } }));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'no_active_subscription') throw error;
+      // After a lost response, there is nothing left to cancel.
+      const { subscription } = await client.fetchQuery({ ...billingQuery, staleTime: 0 });
+      const isDone = subscription === null || (at === 'period_end' && subscription.status === 'cancelled');
+      if (!isDone) throw error;
+    }
+  },
   meta: { invalidates: ['billing', 'dashboard', 'account'] },
 });
 

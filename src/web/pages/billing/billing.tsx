@@ -38,7 +38,12 @@ export const BillingPage = () => {
   const subscription = billing?.subscription ?? null;
   useFocusAfterEnd(subscription !== null);
   const clearCheckout = () => void navigate({ search: {}, replace: true });
-  const openCancelDialog = () => setCanceling(true);
+  // A retry of a cancellation whose response was lost must ask for the same, so the dialog keeps what it opened with.
+  const [asked, setAsked] = useState(subscription);
+  const openCancelDialog = () => {
+    setAsked(subscription);
+    setCanceling(true);
+  };
 
   return (
     <Page title="Billing" hint="Manage your plan and view your payments.">
@@ -65,7 +70,7 @@ export const BillingPage = () => {
       {billing && subscription && (
         <CancelSubscription
           billing={billing}
-          subscription={subscription}
+          subscription={asked ?? subscription}
           isOpen={isCanceling}
           onClose={() => setCanceling(false)}
           onCanceled={() => {
