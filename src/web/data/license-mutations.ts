@@ -56,9 +56,23 @@ export const editLicense = (id: string) =>
     call(licenseApi.$patch({ param: { id }, json, query: {} })),
   );
 
+interface RenewLicense {
+  json: JsonOf<typeof licenseApi.renew.$post>;
+  /** Sending the same key again never renews the license twice. */
+  idempotencyKey: string;
+}
+
+export const sendRenewal = (id: string, json: RenewLicense['json'], idempotencyKey: string) =>
+  call(licenseApi.renew.$post({ param: { id }, json }, { headers: { 'idempotency-key': idempotencyKey } }));
+
 export const renewLicense = (id: string) =>
-  changeLicense(id, (json: JsonOf<typeof licenseApi.renew.$post>) =>
-    call(licenseApi.renew.$post({ param: { id }, json })),
+  changeLicense(id, ({ json, idempotencyKey }: RenewLicense) =>
+    sendRenewal(id, json, idempotencyKey).catch(
+      reword('idempotency_conflict', {
+        message:
+          'An earlier attempt renewed the license, but its response was lost. Submit the form again to renew it once more.',
+      }),
+    ),
   );
 
 export const withReason = (reason: string) => (reason.trim() === '' ? {} : { reason });

@@ -173,6 +173,27 @@ test('retrying a create request whose response was lost makes one license', asyn
   expect((body as { data: unknown[] }).data).toHaveLength(1);
 });
 
+test('retrying a renewal whose response was lost renews the license once', async () => {
+  const license = await ada.addLicense({ expires_at: '2090-01-01' });
+  await openPage(page, `/licenses/${license.id}`);
+  await page.getByRole('button', { name: 'Renew', exact: true }).click();
+  await page.getByLabel('Days').fill('31');
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Renew license' });
+  await page.route(
+    '**/renew',
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await send.click();
+  await page.getByRole('alert').waitFor();
+  await send.click();
+  await waitForToast(/License renewed through/);
+  expect(await verify(license.license_key)).toMatchObject({ expires_at: '2090-02-01' });
+});
+
 test('saving an edit keeps what changed while its dialog was open', async () => {
   const license = await ada.addLicense({ expires_at: '2090-01-31', metadata: { seats: 5 } });
   await openPage(page, `/licenses/${license.id}`);

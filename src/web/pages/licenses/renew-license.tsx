@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { addDays, isoDate } from '../../../shared/rules/dates.ts';
+import { ApiError } from '../../data/error.ts';
 import { renewLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
@@ -25,8 +27,13 @@ const daysHintFor =
       : `From today to ${formatDate(addDays(today, days))}.`;
 
 const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
+  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
   const renew = useMutation({
     ...renewLicense(license.id),
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'idempotency_conflict')
+        setIdempotencyKey(crypto.randomUUID());
+    },
     onSuccess: ({ expires_at }) =>
       showToast(
         expires_at === null
@@ -37,7 +44,7 @@ const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => 
   return (
     <Form
       write={renew}
-      onSend={(values) => renew.mutate(readExpiry(values), { onSuccess: onClose })}
+      onSend={(values) => renew.mutate({ json: readExpiry(values), idempotencyKey }, { onSuccess: onClose })}
       draft={useDraft()}
     >
       <ExpiryField
