@@ -106,6 +106,28 @@ test('extends the licenses that can be extended, from their own last days', asyn
   await expect.poll(() => page.getByText('Feb 1, 2090').filter({ visible: true }).count()).toBe(1);
 });
 
+test('trying again extends a license once, whose first response was lost', async () => {
+  await openPage(page, '/licenses');
+  await box('Select EXTEND-ME-1').check();
+  await bar().getByRole('button', { name: 'Extend' }).click();
+  await page.getByLabel('Days').fill('28');
+  await page.route(
+    '**/renew',
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  await page.getByRole('button', { name: 'Extend 1 license' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('0 licenses extended. 1 license failed.').waitFor();
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByText('1 license extended.').waitFor();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await expect.poll(() => page.getByText('Mar 1, 2090').filter({ visible: true }).count()).toBe(1);
+});
+
 test('exports the selected licenses as a CSV file that an import takes', async () => {
   await page.setViewportSize({ width: 375, height: 800 });
   await box('Select EXTEND-ME-1').check();
@@ -118,6 +140,6 @@ test('exports the selected licenses as a CSV file that an import takes', async (
   expect(header).toBe(
     'license_key,status,product,customer_email,customer_name,customer_company,expires_at,updates_until,metadata,terms,created_at',
   );
-  expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,,2090-02-01,never,\{\},\{\},\d{4}-/);
+  expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,,2090-03-01,never,\{\},\{\},\d{4}-/);
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { canChangeExpiry, nextStatus, type Transition } from '../../../shared/rules/licenses.ts';
 import { api, call } from '../../data/client.ts';
-import { withReason } from '../../data/license-mutations.ts';
+import { sendRenewal, withReason } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { plural } from '../../lib/format.ts';
 
@@ -13,6 +13,8 @@ export interface NewValue {
   expiry?: { duration_days: number } | { expires_at: string | null };
   product?: string | null;
   reason?: string;
+  /** Names the extension: sending it again never extends a license twice. */
+  extension?: string;
 }
 
 interface ActionText {
@@ -88,11 +90,11 @@ const NO_DAYS = { duration_days: 0 };
 export const sendAction = (
   action: BulkAction,
   license: LicenseBody,
-  { expiry = NO_DAYS, product = null, reason = '' }: NewValue = {},
+  { expiry = NO_DAYS, product = null, reason = '', extension = crypto.randomUUID() }: NewValue = {},
 ): Promise<LicenseBody> => {
   const param = { id: license.id };
   if (action === 'product') return setProduct(license, product);
-  if (action === 'extend') return call(licenseApi.renew.$post({ param, json: expiry }));
+  if (action === 'extend') return sendRenewal(license.id, expiry, `${extension}.${license.id}`);
   return call(licenseApi[action].$post({ param, json: withReason(reason) }));
 };
 

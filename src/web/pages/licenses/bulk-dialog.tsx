@@ -45,7 +45,9 @@ const Confirmation = ({
   const hasReason = action !== 'extend' && action !== 'product';
   const valueOf = (values: Record<string, string>): NewValue => {
     if (action === 'product') return { product: product || null };
-    return action === 'extend' ? { expiry: readExpiry(values) } : { reason: values['reason'] ?? '' };
+    return action === 'extend'
+      ? { expiry: readExpiry(values), extension: crypto.randomUUID() }
+      : { reason: values['reason'] ?? '' };
   };
   return (
     <Form write={{ isPending: isBusy, error: null }} onSend={(values) => onSend(valueOf(values))}>
@@ -114,13 +116,14 @@ const Body = ({
             send: (license) => sendAction(action, license, value),
             done: ACTION_TEXTS[action].done,
             undo: UNDO[action],
+            isRepeatable: action === 'extend',
           })
         }
         onClose={onClose}
       />
     );
   }
-  if (mutation.isSuccess) return <BulkResults job={job} results={results} onUndo={send} onClose={onClose} />;
+  if (mutation.isSuccess) return <BulkResults job={job} results={results} onSend={send} onClose={onClose} />;
   return (
     <div className="grid gap-4">
       <Progress

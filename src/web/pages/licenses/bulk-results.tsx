@@ -1,26 +1,27 @@
-import { errorMessage } from '../../data/error.ts';
+import { ApiError, errorMessage } from '../../data/error.ts';
 import { plural } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
 import { licensesText } from './bulk-actions.ts';
 import type { BulkJob, BulkResult } from './use-bulk.ts';
 
-/** What was done, what failed, and a button that takes it back if that is possible. */
+/** What was done, what failed, and buttons that take it back or try again, if that is possible. */
 export const BulkResults = ({
   job,
   results,
-  onUndo,
+  onSend,
   onClose,
 }: {
   job: BulkJob;
   results: BulkResult[];
-  onUndo: (job: BulkJob) => void;
+  onSend: (job: BulkJob) => void;
   onClose: () => void;
 }) => {
   const failed = results.filter(({ error }) => error !== null);
   const changed = results.filter(({ error }) => error === null).map(({ license }) => license);
   const unsent = job.licenses.length - results.length;
   const { undo } = job;
+  const transient = failed.filter(({ error }) => error instanceof ApiError && error.isTransient);
   return (
     <div className="grid gap-4">
       <p role="status">
@@ -47,8 +48,13 @@ export const BulkResults = ({
       )}
       <DialogActions>
         {undo && changed.length > 0 && (
-          <Button onClick={() => onUndo({ licenses: changed, send: undo.send, done: undo.done })}>
+          <Button onClick={() => onSend({ licenses: changed, send: undo.send, done: undo.done })}>
             Undo
+          </Button>
+        )}
+        {job.isRepeatable && transient.length > 0 && (
+          <Button onClick={() => onSend({ ...job, licenses: transient.map(({ license }) => license) })}>
+            Try again
           </Button>
         )}
         <Button variant="solid" autoFocus onClick={onClose}>

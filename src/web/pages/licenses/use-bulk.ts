@@ -11,6 +11,8 @@ export interface BulkJob {
   /** What was done with each, as in “4 licenses suspended”. */
   done: string;
   undo?: Undo | undefined;
+  /** Whether sending it again changes nothing more, where the response was lost. */
+  isRepeatable?: boolean;
 }
 
 export interface BulkResult {
