@@ -1,5 +1,5 @@
-import { and, asc, eq, gt, inArray, lt, or, sql } from 'drizzle-orm';
-import { audit, auditAsRead, untilAsRead } from '../audit/audit.ts';
+import { and, asc, eq, exists, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
 import {
@@ -30,7 +30,12 @@ import { consumeAttempts } from '../users/throttle.ts';
 
 const CHANGE_MS = DAY_MS;
 
-/** Notes the change, and returns what sends the two emails after the response. A later change replaces an earlier one. */
+const isConfirmed = sql`${portalEmailChanges.fromConfirmedAt} IS NOT NULL
+  AND ${portalEmailChanges.toConfirmedAt} IS NOT NULL`;
+/** Both addresses have decided on a confirmed change, so that no session alone, which may be a thief's, may stop it. */
+const isReplaceable = sql`NOT (${isConfirmed})`;
+
+/** Notes the change, and returns what sends the two emails after the response. It replaces one that isn't confirmed. */
 export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin: string) => {
   await assertMails(ctx);
   const { db, accountId, customer, portal } = ctx;
@@ -50,23 +55,29 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
   const change = { id: newId('pch'), newEmail, licenseId, fromConfirmedAt: null, toConfirmedAt: null };
   const expiresAt = Date.now() + CHANGE_MS;
   const fields = { ...change, expiresAt };
-  const earlier = db
-    .select({ id: portalEmailChanges.id })
-    .from(portalEmailChanges)
-    .where(and(eq(portalEmailChanges.accountId, accountId), eq(portalEmailChanges.email, email)));
+  const isOfAddress = and(eq(portalEmailChanges.accountId, accountId), eq(portalEmailChanges.email, email));
+  const idWhere = (condition: SQL) =>
+    db.select({ id: portalEmailChanges.id }).from(portalEmailChanges).where(and(isOfAddress, condition));
   const from = newLink(ctx, 'change_from', { email, changeId: change.id });
   const to = newLink(ctx, 'change_to', { email: newEmail, changeId: change.id });
-  await db.batch([
+  const target = [portalEmailChanges.accountId, portalEmailChanges.email];
+  const isNoted = exists(idWhere(eq(portalEmailChanges.id, change.id)));
+  const [, noted] = await db.batch([
     db
       .delete(portalTokens)
-      .where(and(isTokenOf(ctx, email, 'change_from'), inArray(portalTokens.changeId, earlier))),
+      .where(
+        and(isTokenOf(ctx, email, 'change_from'), inArray(portalTokens.changeId, idWhere(isReplaceable))),
+      ),
     db
       .insert(portalEmailChanges)
       .values({ accountId, email, ...fields })
-      .onConflictDoUpdate({ target: [portalEmailChanges.accountId, portalEmailChanges.email], set: fields }),
-    audit(ctx, 'customer.request_email_change', licenseId),
+      .onConflictDoUpdate({ target, set: fields, setWhere: isReplaceable })
+      .returning({ id: portalEmailChanges.id }),
+    auditIf(ctx, isNoted, 'customer.request_email_change', licenseId),
     deleteExpiredChanges({ db, env: ctx.env }),
   ]);
+  if (noted.length === 0)
+    throw new AppError('invalid_transition', { message: 'A change of this address is already under way.' });
   const send = (address: string, { token, row }: typeof from) => {
     const content = changeMail(
       nameOf(ctx),
@@ -83,15 +94,12 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
   };
 };
 
-const isConfirmed = sql`${portalEmailChanges.fromConfirmedAt} IS NOT NULL
-  AND ${portalEmailChanges.toConfirmedAt} IS NOT NULL`;
-
 /** Those that nobody has confirmed in time. A confirmed one stays until it is made. */
 const deleteExpiredChanges = ({ db }: DatabaseCtx) => {
   const expired = db
     .select({ id: portalEmailChanges.id })
     .from(portalEmailChanges)
-    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), sql`NOT (${isConfirmed})`))
+    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), isReplaceable))
     .limit(100);
   return db.delete(portalEmailChanges).where(sql`${portalEmailChanges.id} IN ${expired}`);
 };

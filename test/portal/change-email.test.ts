@@ -158,15 +158,41 @@ const withoutGateOf = (accountId: string): Env => ({
   }),
 });
 
-test('changes of address that fail each hour don’t keep those of another account from being made', async () => {
+/** Lets both addresses confirm a change that the gate's silence keeps from being made. */
+const confirmInVain = async ({ confirm }: Pick<Awaited<ReturnType<typeof customerOf>>, 'confirm'>) => {
+  const announce = vi.spyOn(AccountGate.prototype, 'announce').mockRejectedValue(new Error('cut off'));
+  expect(await confirm()).toBe('under_way');
+  announce.mockRestore();
+};
+
+const silenceErrors = () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   onTestFinished(() => logged.mockRestore());
+  return logged;
+};
+
+test('an old session can’t stop a change that both addresses have confirmed', async () => {
+  silenceErrors();
+  const ada = await sellerOn('free');
+  const customer = await customerOf(ada, 1);
+  await confirmInVain(customer);
+  const thief = freshEmail('thief');
+  const refused = await customer.asCustomer('POST', '/change-email', { email: thief });
+  expect(outcomeOf(refused)).toBe('409 invalid_transition');
+  expect(refused.body.error.message).toContain('under way');
+  expect([mailsTo(thief).length, mailsTo(customer.from).length]).toEqual([0, 1]);
+  const log = await ada.asSession('GET', '/api/audit-log?action=customer.request_email_change');
+  expect(log.body.data).toHaveLength(1);
+  await runHourlyWork();
+  expect([await customer.count(customer.from), await customer.count(customer.to)]).toEqual([0, 1]);
+});
+
+test('changes of address that fail each hour don’t keep those of another account from being made', async () => {
+  const logged = silenceErrors();
   const [ada, bob] = [await sellerOn('free'), await sellerOn('free')];
   const confirmedInVain = async (seller: Seller) => {
     const customer = await customerOf(seller, 1);
-    const announce = vi.spyOn(AccountGate.prototype, 'announce').mockRejectedValue(new Error('cut off'));
-    expect(await customer.confirm()).toBe('under_way');
-    announce.mockRestore();
+    await confirmInVain(customer);
     return customer;
   };
   const stuck = [await confirmedInVain(ada), await confirmedInVain(ada), await confirmedInVain(ada)];
