@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, lt, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, lt, or, sql } from 'drizzle-orm';
 import { auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
@@ -32,10 +32,25 @@ const CHANGE_MS = DAY_MS;
 
 const isConfirmed = sql`${portalEmailChanges.fromConfirmedAt} IS NOT NULL
   AND ${portalEmailChanges.toConfirmedAt} IS NOT NULL`;
-/** Both addresses have decided on a confirmed change, so that no session alone, which may be a thief's, may stop it. */
-const isReplaceable = sql`NOT (${isConfirmed})`;
+const isUnconfirmed = sql`NOT (${isConfirmed})`;
 
-/** Notes the change, and returns what sends the two emails after the response. It replaces one that isn't confirmed. */
+/**
+ * A confirmed change is both addresses' decision, so no session, which may be a thief's, stops it. And one for a single license
+ * stops only that one's: licenses of several people may have one address, the seller's.
+ */
+const isReplaceable = (licenseId: string | null) => {
+  const isOwn = licenseId === null ? sql`true` : eq(portalEmailChanges.licenseId, licenseId);
+  return sql`${isUnconfirmed} AND (${isOwn} OR ${portalEmailChanges.expiresAt} < ${Date.now()})`;
+};
+
+const isRow = ({ accountId }: Ctx, email: string, id: string) =>
+  and(
+    eq(portalEmailChanges.accountId, accountId),
+    eq(portalEmailChanges.email, email),
+    eq(portalEmailChanges.id, id),
+  );
+
+/** Notes the change, and returns what sends the two emails after the response. It may replace an earlier one. */
 export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin: string) => {
   await assertMails(ctx);
   const { db, accountId, customer, portal } = ctx;
@@ -53,31 +68,25 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
   const limits = [...portalAddressLimits(accountId, email, newEmail), ...recipientLimits(newEmail)];
   await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, limits);
   const change = { id: newId('pch'), newEmail, licenseId, fromConfirmedAt: null, toConfirmedAt: null };
-  const expiresAt = Date.now() + CHANGE_MS;
-  const fields = { ...change, expiresAt };
-  const isOfAddress = and(eq(portalEmailChanges.accountId, accountId), eq(portalEmailChanges.email, email));
-  const idWhere = (condition: SQL) =>
-    db.select({ id: portalEmailChanges.id }).from(portalEmailChanges).where(and(isOfAddress, condition));
+  const fields = { ...change, expiresAt: Date.now() + CHANGE_MS };
   const from = newLink(ctx, 'change_from', { email, changeId: change.id });
   const to = newLink(ctx, 'change_to', { email: newEmail, changeId: change.id });
   const target = [portalEmailChanges.accountId, portalEmailChanges.email];
-  const isNoted = exists(idWhere(eq(portalEmailChanges.id, change.id)));
-  const [, noted] = await db.batch([
-    db
-      .delete(portalTokens)
-      .where(
-        and(isTokenOf(ctx, email, 'change_from'), inArray(portalTokens.changeId, idWhere(isReplaceable))),
-      ),
+  const { id } = portalEmailChanges;
+  const isNoted = sql`EXISTS (SELECT 1 FROM ${portalEmailChanges} WHERE ${isRow(ctx, email, change.id)})`;
+  const [noted] = await db.batch([
     db
       .insert(portalEmailChanges)
       .values({ accountId, email, ...fields })
-      .onConflictDoUpdate({ target, set: fields, setWhere: isReplaceable })
-      .returning({ id: portalEmailChanges.id }),
+      .onConflictDoUpdate({ target, set: fields, setWhere: isReplaceable(licenseId) })
+      .returning({ id }),
+    // Those of the replaced change: this one's is stored once it is sent.
+    db.delete(portalTokens).where(and(isTokenOf(ctx, email, 'change_from'), isNoted)),
     auditIf(ctx, isNoted, 'customer.request_email_change', licenseId),
     deleteExpiredChanges({ db, env: ctx.env }),
   ]);
-  if (noted.length === 0)
-    throw new AppError('invalid_transition', { message: 'A change of this address is already under way.' });
+  const message = 'A change of this address is already under way. Try again in a day.';
+  if (noted.length === 0) throw new AppError('invalid_transition', { message });
   const send = (address: string, { token, row }: typeof from) => {
     const content = changeMail(
       nameOf(ctx),
@@ -99,7 +108,7 @@ const deleteExpiredChanges = ({ db }: DatabaseCtx) => {
   const expired = db
     .select({ id: portalEmailChanges.id })
     .from(portalEmailChanges)
-    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), isReplaceable))
+    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), isUnconfirmed))
     .limit(100);
   return db.delete(portalEmailChanges).where(sql`${portalEmailChanges.id} IN ${expired}`);
 };
@@ -163,15 +172,7 @@ const finish = (ctx: Ctx, change: EmailChangeRow) => {
     eq(portalTokens.changeId, change.id),
   );
   return db.batch([
-    db
-      .delete(portalEmailChanges)
-      .where(
-        and(
-          eq(portalEmailChanges.accountId, accountId),
-          eq(portalEmailChanges.email, change.email),
-          eq(portalEmailChanges.id, change.id),
-        ),
-      ),
+    db.delete(portalEmailChanges).where(isRow(ctx, change.email, change.id)),
     ...(change.licenseId === null ? [endSessionsOf(ctx, change.email)] : []),
     db.delete(portalTokens).where(isToken),
   ]);

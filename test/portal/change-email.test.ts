@@ -111,15 +111,53 @@ test('the old address alone, the new one alone, and an earlier request change no
   expect([await count(from), await count(to), await count(other)]).toEqual([1, 0, 0]);
 });
 
+/** A customer of two licenses, for each of which the seller's application signs somebody in. */
+const customerOfTwo = async (ada: Seller) => {
+  const customer = await customerOf(ada, 2);
+  const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${customer.from}`);
+  const askFor = async (index: number, email: string) => {
+    const subject = { license_id: body.data[index].id };
+    const { asCustomer } = await signInByApplication(ada, customer.slug, subject);
+    return outcomeOf(await asCustomer('POST', '/change-email', { email }));
+  };
+  return { ...customer, askFor };
+};
+
 test('a session of one license changes the address of that one', async () => {
-  const ada = await sellerOn('free');
-  const { slug, from, to, count } = await customerOf(ada, 2);
-  const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${from}`);
-  const { asCustomer } = await signInByApplication(ada, slug, { license_id: body.data[0].id });
-  await asCustomer('POST', '/change-email', { email: to });
+  const { slug, from, to, count, askFor } = await customerOfTwo(await sellerOn('free'));
+  expect(await askFor(0, to)).toBe('202 ok');
   await signInWith(slug, { token: tokenIn((await lastMailTo(to)).text) });
   await signInWith(slug, { token: tokenIn((await lastMailTo(from)).text) });
   expect([await count(from), await count(to)]).toEqual([1, 1]);
+});
+
+test('a session of one license replaces no change of address that another license waits for', async () => {
+  const { slug, from, to, count, askFor } = await customerOfTwo(await sellerOn('free'));
+  const other = freshEmail('other');
+  expect([await askFor(0, to), await askFor(1, other)]).toEqual(['202 ok', '409 invalid_transition']);
+  await signInWith(slug, { token: tokenIn((await lastMailTo(to)).text) });
+  const { session } = await signInWith(slug, { token: tokenIn((await lastMailTo(from)).text) });
+  expect(session.email_change).toBe('done');
+  expect([await count(from), await count(to), mailsTo(other).length]).toEqual([1, 1, 0]);
+  expect(await askFor(1, other)).toBe('202 ok');
+});
+
+test('a waiting change of one license’s address gives way to its own, and to all others after a day', async () => {
+  const ada = await sellerOn('free');
+  const { from, to, askFor } = await customerOfTwo(ada);
+  expect([await askFor(0, to), await askFor(0, freshEmail())]).toEqual(['202 ok', '202 ok']);
+  await accountsD1
+    .prepare('UPDATE portal_email_changes SET expires_at = ? WHERE account_id = ? AND email = ?')
+    .bind(Date.now() - 1, ada.accountId, from)
+    .run();
+  expect(await askFor(1, freshEmail())).toBe('202 ok');
+});
+
+test('a change of the whole address replaces a waiting one of a single license, but not the reverse', async () => {
+  const { to, asCustomer, askFor } = await customerOfTwo(await sellerOn('free'));
+  expect(await askFor(0, freshEmail())).toBe('202 ok');
+  expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('202 ok');
+  expect(await askFor(0, freshEmail())).toBe('409 invalid_transition');
 });
 
 test('the scheduled work goes on with a customer of more licenses than a request changes', async () => {
