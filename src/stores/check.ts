@@ -19,18 +19,20 @@ import { storeCtx } from './store-ctx.ts';
 /** What a provider lists may be late, and clocks may differ. */
 const OVERLAP_MS = 2 * HOUR_MS;
 
-const save = async (env: Env, store: StoreRow, fields: Partial<StoreRow>): Promise<void> => {
-  await storeCtx(env, store).db.update(stores).set(fields).where(eq(stores.id, store.id));
-};
-
-/** Nobody else takes the same step, unless this one dies. */
-const claim = async (env: Env, store: StoreRow, nowMs: number): Promise<boolean> => {
-  const claimed = await storeCtx(env, store)
+/** Writes unless the check has become due at another time than was read, such as at once with the seller's new API key. */
+const save = async (env: Env, store: StoreRow, fields: Partial<StoreRow>): Promise<boolean> => {
+  const saved = await storeCtx(env, store)
     .db.update(stores)
-    .set({ checkAt: nowMs + HOUR_MS })
+    .set(fields)
     .where(and(eq(stores.id, store.id), eq(stores.checkAt, store.checkAt ?? 0)))
     .returning({ id: stores.id });
-  return claimed.length > 0;
+  return saved.length > 0;
+};
+
+/** Nobody else takes the same step, unless this one dies. Returns the store as it is then, or null if somebody else does. */
+const claim = async (env: Env, store: StoreRow, nowMs: number): Promise<StoreRow | null> => {
+  const claimed = { ...store, checkAt: nowMs + HOUR_MS };
+  return (await save(env, store, { checkAt: claimed.checkAt })) ? claimed : null;
 };
 
 /**
@@ -88,12 +90,16 @@ const takePage = async (env: Env, store: StoreRow, api: StoreApi, access: ApiAcc
 };
 
 /** Takes a step of a check that is due. A provider that fails is asked less and less often, at least once a day. */
-export const checkStore = async (env: Env, store: StoreRow): Promise<void> => {
+export const checkStore = async (env: Env, due: StoreRow): Promise<void> => {
   const nowMs = Date.now();
-  if (!(await claim(env, store, nowMs))) return;
+  const store = await claim(env, due, nowMs);
+  if (!store) return;
   const { api } = PROVIDERS[store.provider];
   const access = await openApi(env, store, api);
-  if (!api || !access) return save(env, store, { checkAt: null });
+  if (!api || !access) {
+    await save(env, store, { checkAt: null });
+    return;
+  }
   try {
     await takePage(env, store, api, access, nowMs);
   } catch (error) {

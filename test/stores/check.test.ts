@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { workOnStores } from '../../src/stores/work.ts';
-import { outcomeOf } from '../support/client.ts';
+import { type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { openShop } from './shop.ts';
 import { invoice, session, stripeEvent } from './stripe-bodies.ts';
 
@@ -28,8 +28,9 @@ const openStripe = (events: { id: string }[]) => {
   };
 };
 
-const openStripeShop = async () => {
-  const shop = await openShop({ provider: 'stripe', secret: 'whsec_stripe', api_key: 'rk_live_1' });
+const openStripeShop = async (seller?: Customer) => {
+  const fields = { provider: 'stripe', secret: 'whsec_stripe', api_key: 'rk_live_1' };
+  const shop = await openShop(fields, seller);
   await shop.offer('price_pro', { grant: 'subscription' });
   return {
     ...shop,
@@ -80,6 +81,28 @@ test('a provider that doesn’t answer is told in the store, and is asked again 
     '200 ok',
   );
   expect(await shop.store()).toMatchObject({ check_problem: null, has_api_key: false });
+});
+
+test('an API key that is replaced while the provider is asked with the old one is tried at once', async () => {
+  const ada = await signUp();
+  const keys: (string | null)[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_input, init) => {
+    keys.push(new Headers(init?.headers).get('authorization'));
+    if (keys.length > 1) return Response.json({ data: [], has_more: false });
+    const { body } = await ada.asSession('GET', '/api/stores');
+    await ada.asSession('PATCH', `/api/stores/${body.data[0].id}`, { api_key: 'rk_live_2' });
+    return Response.json({}, { status: 401 });
+  });
+  const shop = await openStripeShop(ada);
+  const isAnswered = { check_problem: null, checked_at: expect.any(String) };
+  await vi.waitFor(
+    async () => {
+      await workOnStores(env, ada.accountId);
+      expect(await shop.store()).toMatchObject(isAnswered);
+    },
+    { timeout: 5_000 },
+  );
+  expect(keys).toEqual(['Bearer rk_live_1', 'Bearer rk_live_2']);
 });
 
 test('an answer of a provider that has no end is not read to its end', async () => {
