@@ -95,7 +95,18 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
   ];
 };
 
-const writeRow = ({ db }: Ctx, { row, decision, missing, nowMs }: ToCommit): Statement => {
+/** When to decide it again. What was due for a store has ended with it, also if it was deleted since it was read. */
+const nextDecisionAt = ({ row, missing, nowMs }: ToCommit) => {
+  if (missing.length > 0) return decideAtOf(row, missing, nowMs);
+  const { storeId, decideAt } = row;
+  return (
+    decideAt &&
+    sql<number | null>`iif(EXISTS (SELECT 1 FROM stores WHERE id = ${storeId}), ${decideAt}, NULL)`
+  );
+};
+
+const writeRow = ({ db }: Ctx, wanted: ToCommit): Statement => {
+  const { row, decision, nowMs } = wanted;
   const person = row.isErased
     ? { customerEmail: null, customerName: null, buyerRef: null }
     : { customerEmail: decision.email, customerName: decision.name, buyerRef: decision.buyerRef };
@@ -106,7 +117,7 @@ const writeRow = ({ db }: Ctx, { row, decision, missing, nowMs }: ToCommit): Sta
     reason: decision.reason,
     orderNumber: decision.orderNumber,
     isTest: decision.isTest,
-    ...(missing.length > 0 && { decideAt: decideAtOf(row, missing, nowMs) }),
+    decideAt: nextDecisionAt(wanted),
     version: row.version + 1,
     updatedAt: nowMs,
   };

@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { settle } from '../../src/purchases/settle.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { accountsD1, ctxOf } from '../support/databases.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 
 test('a suspended account’s purchases fail with the reason, and succeed when they are tried again', async () => {
@@ -47,6 +48,21 @@ test('a replaced secret is accepted for a day, and a deleted store’s work ends
   );
   expect(await due.bind(shop.storeId).first('n')).toBe(0);
   expect(await shop.purchases()).toHaveLength(3);
+});
+
+test('a deleted store’s purchase that fails is not due again, since nobody works on it', async () => {
+  const { ada, storeId, notify: tell, purchases } = await openShop();
+  await tell(paid('1'));
+  const [{ id }] = (await purchases()) as [Json];
+  expect(outcomeOf(await ada.asSession('DELETE', `/api/stores/${storeId}`))).toBe('200 ok');
+  await accountsD1.prepare('UPDATE accounts SET suspended_at = 1 WHERE id = ?').bind(ada.accountId).run();
+  await settle(
+    ctxOf(ada.accountId),
+    { id: storeId, provider: 'generic' },
+    { purchaseIds: [id], assign: 'mill' },
+  );
+  const row = accountsD1.prepare('SELECT status, reason, decide_at FROM purchases WHERE id = ?').bind(id);
+  expect(await row.first()).toEqual({ status: 'failed', reason: 'account_suspended', decide_at: null });
 });
 
 test('a customer who was erased is not brought back by a later copy', async () => {
