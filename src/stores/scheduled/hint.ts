@@ -1,53 +1,80 @@
-import { and, asc, isNotNull, lte } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { DatabaseCtx } from '../../db/ctx.ts';
-import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
+import {
+  offers,
+  purchaseMails,
+  purchases,
+  scheduledPositions,
+  storeMessages,
+  stores,
+} from '../../db/schema.ts';
 import type { StoreHint } from '../work-hint.ts';
 
-/** Rows of each kind that a run hints at. The next run continues with what is due the longest. */
-const MAX_ROWS = 500;
+// Hints at the accounts with messages, purchases, offers, emails, or checks that are due, those that have waited longest first. An
+// account may have many rows, so a run reads many pages of them, and the next one goes on after the last.
+
+const PAGE_ROWS = 500;
+/** The most pages of each kind in a run. */
+const MAX_PAGES = 20;
 /** Queues take so many messages at once. */
 const MAX_BATCH = 100;
 
-/** The accounts with messages, purchases, offers, emails, or checks that are due. */
-const findDue = async ({ db }: DatabaseCtx, nowMs: number): Promise<string[]> => {
-  const found = await db.batch([
-    db
-      .select({ id: storeMessages.accountId })
-      .from(storeMessages)
-      .where(and(isNotNull(storeMessages.readAt), lte(storeMessages.readAt, nowMs)))
-      .orderBy(asc(storeMessages.readAt))
-      .limit(MAX_ROWS),
-    db
-      .select({ id: purchases.accountId })
-      .from(purchases)
-      .where(and(isNotNull(purchases.decideAt), lte(purchases.decideAt, nowMs)))
-      .orderBy(asc(purchases.decideAt))
-      .limit(MAX_ROWS),
-    db
-      .select({ id: offers.accountId })
-      .from(offers)
-      .where(and(isNotNull(offers.decideAt), lte(offers.decideAt, nowMs)))
-      .orderBy(asc(offers.decideAt))
-      .limit(MAX_ROWS),
-    db
-      .select({ id: purchaseMails.accountId })
-      .from(purchaseMails)
-      .where(and(isNotNull(purchaseMails.dueAt), lte(purchaseMails.dueAt, nowMs)))
-      .orderBy(asc(purchaseMails.dueAt))
-      .limit(MAX_ROWS),
-    db
-      .select({ id: stores.accountId })
-      .from(stores)
-      .where(and(isNotNull(stores.checkAt), lte(stores.checkAt, nowMs)))
-      .orderBy(asc(stores.checkAt))
-      .limit(MAX_ROWS),
-  ]);
-  return [...new Set(found.flat().map(({ id }) => id))];
+interface Due {
+  id: string;
+  dueMs: number;
+  /** Puts rows in order that are due at the same time. */
+  row: number;
+}
+
+interface Kind {
+  name: string;
+  dueAt: SQLiteColumn;
+}
+
+const KINDS: Kind[] = [
+  { name: 'hint_messages', dueAt: storeMessages.readAt },
+  { name: 'hint_purchases', dueAt: purchases.decideAt },
+  { name: 'hint_offers', dueAt: offers.decideAt },
+  { name: 'hint_mails', dueAt: purchaseMails.dueAt },
+  { name: 'hint_checks', dueAt: stores.checkAt },
+];
+
+const FIRST = { dueMs: 0, row: 0 };
+
+/** The accounts of the kind's due rows, each once, as many as a run may read. */
+const findDue = async ({ db }: DatabaseCtx, { name, dueAt }: Kind, nowMs: number): Promise<string[]> => {
+  const isOfKind = eq(scheduledPositions.work, name);
+  const [stored] = await db.select().from(scheduledPositions).where(isOfKind);
+  let after = stored ? (JSON.parse(stored.position) as Omit<Due, 'id'>) : FIRST;
+  const found = new Set<string>();
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const rows = await db.all<Due>(sql`
+      SELECT account_id AS id, ${dueAt} AS dueMs, rowid AS row FROM ${dueAt.table}
+      WHERE ${dueAt} <= ${nowMs} AND (${dueAt}, rowid) > (${after.dueMs}, ${after.row})
+      ORDER BY ${dueAt}, rowid LIMIT ${PAGE_ROWS}`);
+    for (const { id } of rows) found.add(id);
+    const last = rows.length === PAGE_ROWS ? rows.at(-1) : undefined;
+    if (!last) {
+      if (stored) await db.delete(scheduledPositions).where(isOfKind);
+      return [...found];
+    }
+    after = { dueMs: last.dueMs, row: last.row };
+  }
+  const position = JSON.stringify(after);
+  await db
+    .insert(scheduledPositions)
+    .values({ work: name, position })
+    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
+  return [...found];
 };
 
 /** Lets the queue work on what is due for stores. */
 export const hintStores = async (ctx: DatabaseCtx): Promise<void> => {
-  const due = await findDue(ctx, Date.now());
+  const nowMs = Date.now();
+  const found = new Set<string>();
+  for (const kind of KINDS) for (const id of await findDue(ctx, kind, nowMs)) found.add(id);
+  const due = [...found];
   for (let i = 0; i < due.length; i += MAX_BATCH) {
     const messages = due.slice(i, i + MAX_BATCH).map((id) => ({
       body: { account_id: id, work: 'stores' } satisfies StoreHint,
