@@ -29,6 +29,18 @@ export const groupFacts = (facts: StoreFact[]): StoreFact[][] => {
   return groups.map((group) => group.facts);
 };
 
+/** The customer's purchases that wait for their address, the first of them. */
+const findWaiting = async ({ db }: Ctx, store: SoldIn, { about }: BuyerKnown): Promise<string[]> => {
+  const waiting = await db
+    .select({ id: purchases.id })
+    .from(purchases)
+    .where(
+      and(eq(purchases.storeId, store.id), eq(purchases.buyerRef, about), isNull(purchases.customerEmail)),
+    )
+    .limit(MAX_OF_BUYER);
+  return waiting.map(({ id }) => id);
+};
+
 /** Keeps the address of a customer of the store. Returns the purchases that have waited for it, and none if the customer was erased. */
 const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
   const { db, accountId } = ctx;
@@ -47,18 +59,7 @@ const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<str
         setWhere: sql`is_erased = 0`,
       });
   }
-  const waiting = await db
-    .select({ id: purchases.id })
-    .from(purchases)
-    .where(
-      and(
-        eq(purchases.storeId, store.id),
-        eq(purchases.buyerRef, fact.about),
-        isNull(purchases.customerEmail),
-      ),
-    )
-    .limit(MAX_OF_BUYER);
-  return waiting.map(({ id }) => id);
+  return findWaiting(ctx, store, fact);
 };
 
 /** Notes that a message is about the purchases of facts that say nothing new, as settling does for those that do. */
@@ -128,6 +129,10 @@ export const takeFacts = async (
     const waiting = await takeBuyer(ctx, store, fact);
     for (const id of waiting) cost += await settle(ctx, store, { purchaseIds: [id], messageId });
     cost += 3;
+    if (waiting.length < MAX_OF_BUYER) continue;
+    // Others are left only if some of these have their address now, so this ends.
+    const left = await findWaiting(ctx, store, fact);
+    if (left.some((id) => !waiting.includes(id))) return false;
   }
   return true;
 };
