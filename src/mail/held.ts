@@ -60,7 +60,14 @@ const insert = async (
     .select(sql`${row} WHERE ${condition}`)
     .onConflictDoUpdate({
       target: [heldNotices.email, heldNotices.subject],
-      set: { accountId, content, times: sql`${heldNotices.times} + 1` },
+      // It is tried as soon and as long as one of its own would be.
+      set: {
+        accountId,
+        content,
+        times: sql`${heldNotices.times} + 1`,
+        dueAt: sql`min(${heldNotices.dueAt}, excluded.due_at)`,
+        giveUpAt: null,
+      },
     });
   return { statement };
 };
@@ -125,12 +132,18 @@ const sendAllTo = async (ctx: MailCtx, email: string): Promise<void> => {
 const MAX_EMAILS = 100;
 /** When a notice that can't be sent is given up. */
 const GIVE_UP_MS = 3 * DAY_MS;
+/** How long before that it is tried every hour, because a run may be late. */
+const LAST_TRIES_MS = 2 * HOUR_MS;
 
-/** Tries again later what could not be sent to an address, each time after twice as long, so that it holds up nobody else's. */
+/**
+ * Tries again later what could not be sent to an address, each time after twice as long, so that it holds up nobody else's, and
+ * once more before it is given up.
+ */
 const postpone = async ({ db }: MailCtx, email: string): Promise<void> => {
   const nowMs = Date.now();
   const giveUpAt = sql<number>`ifnull(${heldNotices.giveUpAt}, ${nowMs + GIVE_UP_MS})`;
-  const dueAt = sql<number>`${nowMs} + max(${HOUR_MS}, ${nowMs + GIVE_UP_MS} - ${giveUpAt})`;
+  const elapsedMs = sql`${nowMs + GIVE_UP_MS} - ${giveUpAt}`;
+  const dueAt = sql<number>`${nowMs} + max(${HOUR_MS}, min(${elapsedMs}, ${giveUpAt} - ${nowMs + LAST_TRIES_MS}))`;
   await db
     .update(heldNotices)
     .set({ giveUpAt, dueAt })
