@@ -68,17 +68,15 @@ type NearlyFull = Awaited<ReturnType<typeof findNearlyFull>>[number];
 const isNear = (used: number, limit: number, told: number | null) =>
   used * 100 >= limit * TELL_PERCENT && told !== limit;
 
-/** Notes it afterwards, so that no email is lost. */
+/** Notes it afterwards, and only what was told, so that no email is lost. */
 const tell = async ({ env, db }: DatabaseCtx, account: NearlyFull): Promise<void> => {
   const { accountId, licenseLimit, byteLimit, bytes } = account;
   const tellOwner = await openOwner(env, accountId);
-  if (isNear(account.licenses, licenseLimit, account.toldLicenses))
-    await tellOwner('limits', limitNear('licenses', account.licenses, licenseLimit));
-  if (isNear(bytes, byteLimit, account.toldBytes))
-    await tellOwner('limits', limitNear('storage', bytes, byteLimit));
+  const tellOf = async (what: 'licenses' | 'storage', used: number, limit: number, told: number | null) =>
+    isNear(used, limit, told) && (await tellOwner('limits', limitNear(what, used, limit))) ? limit : told;
   const told = {
-    toldLicenses: account.licenses * 100 >= licenseLimit * TELL_PERCENT ? licenseLimit : account.toldLicenses,
-    toldBytes: bytes * 100 >= byteLimit * TELL_PERCENT ? byteLimit : account.toldBytes,
+    toldLicenses: await tellOf('licenses', account.licenses, licenseLimit, account.toldLicenses),
+    toldBytes: await tellOf('storage', bytes, byteLimit, account.toldBytes),
   };
   await db.update(licenseTotals).set(told).where(eq(licenseTotals.accountId, accountId));
 };

@@ -4,11 +4,12 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { PLANS } from '../../src/shared/rules/plans.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
+import { captureLogs } from '../http/security.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { setPlan, setUsage } from '../support/gate.ts';
-import { lastMailTo, mailsTo } from '../support/mails.ts';
+import { setPlan, setUsage, withoutTables } from '../support/gate.ts';
+import { lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 
 // Emails that nobody has asked for, and how their owner switches them off.
@@ -84,6 +85,21 @@ test('the owner hears at 90% of the storage what will be refused, and how to swi
   const { text } = await lastMailTo(ada.email, mailsTo(ada.email).length);
   expect(text).toContain('nothing that takes more space can be stored');
   expect(text).toContain('You can turn off emails like this one in the dashboard’s settings.');
+});
+
+test('the owner hears of a limit an hour later if the email was lost', async () => {
+  const { ada, subjects } = await open();
+  await setTotals(ada.accountId, 'licenses', LIMIT * 0.9);
+  captureLogs();
+  const stop = sendMailsBy(() => Promise.reject(new Error('The mail service is down.')));
+  await withoutTables(['held_notices'], () => runHours(1));
+  stop();
+  await setTotals(ada.accountId, 'bytes', BYTES * 0.9);
+  await runHours(2);
+  expect(subjects()).toEqual([
+    'Your account is at 90% of its license limit',
+    'Your account is at 90% of its storage limit',
+  ]);
 });
 
 test('an owner gets no emails about what they have switched off, and still those about security', async () => {
