@@ -64,22 +64,27 @@ export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): 
   });
 };
 
+const replayedTooMany = () =>
+  new AppError('rate_limit_exceeded', {
+    message: `The account has replayed ${MAX_REPLAYED_PER_DAY.toLocaleString('en')} deliveries today, which is the maximum. Those are being sent.`,
+    retryAfterSeconds: Math.ceil((DAY_MS - (Date.now() % DAY_MS)) / SECOND_MS),
+  });
+
 /** Sends what the endpoint has missed or refused, and returns how many deliveries that are. */
 export const replay = async (ctx: Ctx, endpointId: string, { since, events = null }: ReplayInput) => {
   const names = events ?? EVENT_NAMES;
-  return audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
+  const { count, isAll } = await audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
     check: () => assertEnabled(ctx, endpointId),
     makeChange: async (onceId) => {
       const wanted = { sinceMs: Date.parse(since), names: events };
-      const count = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, wanted, onceId);
-      if (count !== null) return count;
-      const nowMs = Date.now();
-      throw new AppError('rate_limit_exceeded', {
-        message: `The account has replayed ${MAX_REPLAYED_PER_DAY.toLocaleString('en')} deliveries today, which is the maximum. Those are being sent.`,
-        retryAfterSeconds: Math.ceil((DAY_MS - (nowMs % DAY_MS)) / SECOND_MS),
-      });
+      const replayed = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, wanted, onceId);
+      if (replayed.count === 0 && !replayed.isAll) throw replayedTooMany();
+      return replayed;
     },
   });
+  // What was sent before the limit keeps its entry.
+  if (!isAll) throw replayedTooMany();
+  return count;
 };
 
 /** Returns the events that arrived after the cursor, or waits for the next event. */

@@ -28,6 +28,12 @@ export interface Replayed {
   next: string | null;
 }
 
+/** How many deliveries a replay sends, and whether those are all: the account may have replayed too many. */
+export interface ReplayResult {
+  count: number;
+  isAll: boolean;
+}
+
 const REPLAYED = 'replayed';
 
 interface Parts {

@@ -6,7 +6,7 @@ import { type Endpoints, nextRotationMs, withChanges, withSecret } from './endpo
 import type { GateSubscription } from './gate-subscription.ts';
 import { openMadeOnce } from './made-once.ts';
 import type { DeliveryRecord, Endpoint } from './outbox-tables.ts';
-import type { Replayed, Wanted } from './repeats.ts';
+import type { Replayed, ReplayResult, Wanted } from './repeats.ts';
 import type { Work } from './work.ts';
 
 const FIRST_ENDPOINT_AT = 'first_endpoint_at';
@@ -101,21 +101,21 @@ export const openSellerCalls = (
       return dispatcher.getRecord(endpointId, deliveryId);
     },
 
-    /** Sends failed deliveries again, see `openRepeats`. Returns their number, or null if the account has replayed too many. */
-    replay: async (endpointId: string, wanted: Wanted, onceId: string | null): Promise<number | null> => {
+    /** Sends failed deliveries again, see `openRepeats`. A repeat of a call that has not sent all sends the others. */
+    replay: async (endpointId: string, wanted: Wanted, onceId: string | null): Promise<ReplayResult> => {
       const earlier = made.find(onceId);
-      if (earlier) return earlier.result as number;
+      if (earlier) return { count: earlier.result as number, isAll: true };
       let count = 0;
       let page: Replayed | null = { count, next: null };
       do {
         if (endpoints.get(endpointId)?.disabledReason !== null) break;
         page = dispatcher.replay(endpointId, wanted, page.next, Date.now());
-        if (!page) return null;
+        if (!page) return { count, isAll: false };
         count += page.count;
         await work.schedule(Date.now());
       } while (page.next !== null);
       // A call that was cut off has sent some of them, which are not counted again.
-      return made.run(onceId, () => count);
+      return { count: made.run(onceId, () => count), isAll: true };
     },
   };
 };

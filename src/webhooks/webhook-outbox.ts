@@ -19,7 +19,7 @@ import type { DeliveryRecord, Endpoint, Summary } from './outbox-tables.ts';
 import type { Outcome } from './outcome.ts';
 import { disabledWebhook, mailedEvents, mayConcernOwner, openOwnerMails } from './owner-mails.ts';
 import { REPEATABLE } from './repeatable.ts';
-import type { Wanted } from './repeats.ts';
+import type { ReplayResult, Wanted } from './repeats.ts';
 import { openRetention } from './retention.ts';
 import { openSellerCalls } from './seller-calls.ts';
 import { OUTBOX_TABLES } from './tables.ts';
@@ -138,7 +138,7 @@ export class WebhookOutbox extends DurableObject<Env> {
     return this.#seller.resend(endpointId, deliveryId, onceId);
   }
 
-  replay(endpointId: string, wanted: Wanted, onceId: string | null = null): Promise<number | null> {
+  replay(endpointId: string, wanted: Wanted, onceId: string | null = null): Promise<ReplayResult> {
     return this.#seller.replay(endpointId, wanted, onceId);
   }
 

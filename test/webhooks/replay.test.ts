@@ -156,6 +156,33 @@ test('an account replays so many deliveries in a day', async () => {
   expect((await replay(endpoint)).body).toEqual({ deliveries: 1 });
 });
 
+test('a replay that stops at the limit of the day has an entry, and its repeat on the next day sends the rest', async () => {
+  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  await setStatus(endpoint, 'disabled');
+  const missed = () => newEvent('license.created', Date.now(), { customer_email: 'grace@example.com' });
+  // A page, which is replayed as a whole, and one more.
+  await outbox(ada.accountId).accept(JSON.stringify(Array.from({ length: 501 }, missed)));
+  await setStatus(endpoint, 'enabled');
+  await runInDurableObject(outbox(ada.accountId), (_outbox, { storage }) => {
+    storage.kv.put('replayed', { day: '2027-03-10', count: MAX_REPLAYED_PER_DAY - 1 });
+  });
+  const since = new Date(NOON - DAY_MS).toISOString();
+  const replayOnce = async () => {
+    const key = { 'idempotency-key': 'once' };
+    const { status, body } = await ada.asSession('POST', `${endpoint.path}/replay`, { since }, key);
+    return [status, body.deliveries];
+  };
+  const entries = async () =>
+    (await ada.asSession('GET', '/api/audit-log?action=webhook.replay')).body.data.length;
+  expect(await replayOnce()).toEqual([429, undefined]);
+  expect(await entries()).toBe(1);
+  expect((await replay(endpoint)).status).toBe(429);
+  expect(await replayOnce()).toEqual([429, undefined]);
+  vi.setSystemTime(NOON + DAY_MS / 2);
+  expect(await replayOnce()).toEqual([202, 1]);
+  expect(await entries()).toBe(1);
+});
+
 test('an endpoint that answers 410 again after five minutes is disabled, and the owner gets an email', async () => {
   const receiver = await newReceiver({ status: 410 });
   const endpoint = await addEndpoint(ada, receiver.url);
