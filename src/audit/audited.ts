@@ -16,6 +16,10 @@ interface ObjectChange<T> {
   isBeyondLimits?: boolean;
 }
 
+/** Whether nothing has changed. What became unavailable because of an error may have done so after the change was made. */
+const isRefusal = (error: unknown) =>
+  error instanceof AppError && (error.code !== 'unavailable' || error.cause === undefined);
+
 /**
  * Makes a change in a Durable Object, which no batch can include. The entry is committed first, with the request's
  * Idempotency-Key, because a change without an entry is worse than the opposite. It is deleted if the change is refused. After any
@@ -51,7 +55,7 @@ export const audited = async <T>(
   try {
     return await makeChange(idempotency ? onceId : null);
   } catch (error) {
-    if (error instanceof AppError) {
+    if (isRefusal(error)) {
       const isEntry = and(eq(auditLog.accountId, ctx.accountId), eq(auditLog.id, row.id));
       const releases = idempotency ? [releaseClaim(ctx, idempotency, onceId)] : [];
       await db.batch([db.delete(auditLog).where(isEntry), ...releases]);

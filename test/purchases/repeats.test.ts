@@ -1,4 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { outcomeOf, tallyOf } from '../support/client.ts';
 import { setCountedBytes } from '../support/storage.ts';
@@ -61,4 +62,18 @@ test('an account that stores as much as it may adds nothing to its purchases', a
   expect(await entries('purchase.retry')).toEqual([]);
   // The refused call hasn't claimed its key.
   expect(outcomeOf(await send('retry'))).toBe('200 ok');
+});
+
+test('a purchase of which the gate hears nothing keeps its entry, and the repeat returns it', async () => {
+  const assign = () => send('assign', { product: 'mill' });
+  const cut = (['apply', 'pull'] as const).map((name) =>
+    vi.spyOn(AccountGate.prototype, name).mockRejectedValue(new Error('The gate is cut off.')),
+  );
+  const failed = await assign();
+  for (const spy of cut) spy.mockRestore();
+  expect(outcomeOf(failed)).toBe('503 unavailable');
+  expect(await entries('purchase.assign')).toHaveLength(1);
+  const repeated = await assign();
+  expect([repeated.status, repeated.body.status]).toEqual([200, 'fulfilled']);
+  expect(await entries('purchase.assign')).toHaveLength(1);
 });
