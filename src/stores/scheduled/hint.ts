@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import {
@@ -40,13 +40,25 @@ const KINDS: Kind[] = [
   { name: 'hint_checks', dueAt: stores.checkAt },
 ];
 
-const FIRST = { dueMs: 0, row: 0 };
+type Position = Omit<Due, 'id'>;
+
+const FIRST: Position = { dueMs: 0, row: 0 };
+
+/** Where each kind goes on that was too much for the last run. */
+const findPositions = async ({ db }: DatabaseCtx): Promise<Map<string, Position>> => {
+  const names = KINDS.map(({ name }) => name);
+  const stored = await db.select().from(scheduledPositions).where(inArray(scheduledPositions.work, names));
+  return new Map(stored.map(({ work, position }) => [work, JSON.parse(position) as Position]));
+};
 
 /** The accounts of the kind's due rows, each once, as many as a run may read. */
-const findDue = async ({ db }: DatabaseCtx, { name, dueAt }: Kind, nowMs: number): Promise<string[]> => {
-  const isOfKind = eq(scheduledPositions.work, name);
-  const [stored] = await db.select().from(scheduledPositions).where(isOfKind);
-  let after = stored ? (JSON.parse(stored.position) as Omit<Due, 'id'>) : FIRST;
+const findDue = async (
+  { db }: DatabaseCtx,
+  { name, dueAt }: Kind,
+  stored: Position | undefined,
+  nowMs: number,
+): Promise<string[]> => {
+  let after = stored ?? FIRST;
   const found = new Set<string>();
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const rows = await db.all<Due>(sql`
@@ -56,7 +68,7 @@ const findDue = async ({ db }: DatabaseCtx, { name, dueAt }: Kind, nowMs: number
     for (const { id } of rows) found.add(id);
     const last = rows.length === PAGE_ROWS ? rows.at(-1) : undefined;
     if (!last) {
-      if (stored) await db.delete(scheduledPositions).where(isOfKind);
+      if (stored) await db.delete(scheduledPositions).where(eq(scheduledPositions.work, name));
       return [...found];
     }
     after = { dueMs: last.dueMs, row: last.row };
@@ -73,7 +85,9 @@ const findDue = async ({ db }: DatabaseCtx, { name, dueAt }: Kind, nowMs: number
 export const hintStores = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
   const found = new Set<string>();
-  for (const kind of KINDS) for (const id of await findDue(ctx, kind, nowMs)) found.add(id);
+  const positions = await findPositions(ctx);
+  for (const kind of KINDS)
+    for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs)) found.add(id);
   const due = [...found];
   for (let i = 0; i < due.length; i += MAX_BATCH) {
     const messages = due.slice(i, i + MAX_BATCH).map((id) => ({
