@@ -1,9 +1,10 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
-import { accounts, scheduledPositions, users } from '../db/schema.ts';
+import { deletePosition, findPositions, savePosition } from '../db/positions.ts';
+import { accounts, users } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { within } from '../shared/objects/within.ts';
 import { logError } from '../shared/text/log.ts';
@@ -90,22 +91,13 @@ const wakeGates = async (env: Env, ids: string[]): Promise<void> => {
 
 const wakeSome = async (ctx: DatabaseCtx, { name, find, refine }: Kind, limit: number): Promise<void> => {
   const { env, db } = ctx;
-  const isOfKind = eq(scheduledPositions.work, name);
-  const [stored] = await db.select().from(scheduledPositions).where(isOfKind);
-  const after = stored ? (JSON.parse(stored.position) as Due) : { id: '', dueMs: 0, row: 0 };
-  const due = await db.all<Due>(find(after, limit));
+  const stored = (await findPositions<Due>(db, [name])).get(name);
+  const due = await db.all<Due>(find(stored ?? { id: '', dueMs: 0, row: 0 }, limit));
   const ids = due.map(({ id }) => id);
   if (ids.length > 0) await wakeGates(env, refine ? await refine(ctx, ids) : ids);
   const last = due.length === limit ? due.at(-1) : undefined;
-  if (!last) {
-    if (stored) await db.delete(scheduledPositions).where(isOfKind);
-    return;
-  }
-  const position = JSON.stringify(last);
-  await db
-    .insert(scheduledPositions)
-    .values({ work: name, position })
-    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
+  if (last) await savePosition(db, name, last);
+  else if (stored) await deletePosition(db, name);
 };
 
 export const wakeErasures = async (ctx: DatabaseCtx): Promise<void> => {

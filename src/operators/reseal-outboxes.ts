@@ -1,6 +1,7 @@
-import { and, asc, count, eq, gt, lt } from 'drizzle-orm';
+import { and, asc, count, gt, lt } from 'drizzle-orm';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
-import { accounts, scheduledPositions } from '../db/schema.ts';
+import { findPositions, savePosition } from '../db/positions.ts';
+import { accounts } from '../db/schema.ts';
 import { seal, sealingKeyOf, type SealingRing, unseal } from '../shared/crypto/sealing.ts';
 import { outboxOf } from '../shared/objects/address.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
@@ -25,22 +26,12 @@ interface Run {
 }
 
 const readRun = async (env: Env, { current }: SealingRing, restarts: boolean): Promise<Run> => {
-  const [row] = await firstDatabase(env)
-    .select()
-    .from(scheduledPositions)
-    .where(eq(scheduledPositions.work, WORK));
-  const run = row && (JSON.parse(row.position) as Run);
+  const run = (await findPositions<Run>(firstDatabase(env), [WORK])).get(WORK);
   if (run?.key === current && !restarts) return run;
   return { key: current, through: '', until: firstIdAt('acct', Date.now()), unreadable: 0 };
 };
 
-const saveRun = async (env: Env, run: Run): Promise<void> => {
-  const position = JSON.stringify(run);
-  await firstDatabase(env)
-    .insert(scheduledPositions)
-    .values({ work: WORK, position })
-    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
-};
+const saveRun = (env: Env, run: Run): Promise<void> => savePosition(firstDatabase(env), WORK, run);
 
 /** Seals the webhook secrets of an account again. Returns how many can't be unsealed. */
 const resealOutbox = async (env: Env, ring: SealingRing, accountId: string): Promise<number> => {

@@ -1,14 +1,8 @@
-import { eq, inArray, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { DatabaseCtx } from '../../db/ctx.ts';
-import {
-  offers,
-  purchaseMails,
-  purchases,
-  scheduledPositions,
-  storeMessages,
-  stores,
-} from '../../db/schema.ts';
+import { deletePosition, findPositions, savePosition } from '../../db/positions.ts';
+import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
 import type { StoreHint } from '../work-hint.ts';
 
 // Hints at the accounts with messages, purchases, offers, emails, or checks that are due, those that have waited longest first. An
@@ -44,13 +38,6 @@ type Position = Omit<Due, 'id'>;
 
 const FIRST: Position = { dueMs: 0, row: 0 };
 
-/** Where each kind goes on that was too much for the last run. */
-const findPositions = async ({ db }: DatabaseCtx): Promise<Map<string, Position>> => {
-  const names = KINDS.map(({ name }) => name);
-  const stored = await db.select().from(scheduledPositions).where(inArray(scheduledPositions.work, names));
-  return new Map(stored.map(({ work, position }) => [work, JSON.parse(position) as Position]));
-};
-
 /** The accounts of the kind's due rows, each once, as many as a run may read. */
 const findDue = async (
   { db }: DatabaseCtx,
@@ -68,16 +55,12 @@ const findDue = async (
     for (const { id } of rows) found.add(id);
     const last = rows.length === PAGE_ROWS ? rows.at(-1) : undefined;
     if (!last) {
-      if (stored) await db.delete(scheduledPositions).where(eq(scheduledPositions.work, name));
+      if (stored) await deletePosition(db, name);
       return [...found];
     }
     after = { dueMs: last.dueMs, row: last.row };
   }
-  const position = JSON.stringify(after);
-  await db
-    .insert(scheduledPositions)
-    .values({ work: name, position })
-    .onConflictDoUpdate({ target: scheduledPositions.work, set: { position } });
+  await savePosition(db, name, after);
   return [...found];
 };
 
@@ -85,7 +68,10 @@ const findDue = async (
 export const hintStores = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
   const found = new Set<string>();
-  const positions = await findPositions(ctx);
+  const positions = await findPositions<Position>(
+    ctx.db,
+    KINDS.map(({ name }) => name),
+  );
   for (const kind of KINDS)
     for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs)) found.add(id);
   const due = [...found];

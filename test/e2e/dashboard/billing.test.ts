@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
-import { service, visitAs } from '../support/dashboard.ts';
+import { loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
 // One subscription, from a declined card to an immediate cancellation. Each test continues where the previous test ended.
 
@@ -83,14 +83,7 @@ test('a canceled subscription that is resumed renews again', async () => {
 });
 
 test('retrying a cancellation whose response was lost keeps the limits until the end of the period', async () => {
-  await page.route(
-    '**/api/cancel-subscription',
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseNextAnswer(page, '**/api/cancel-subscription');
   await cancelSubscription(/At the end of the period/);
   const dialog = page.getByRole('dialog', { name: 'Cancel Scale?' });
   await dialog.getByRole('alert').waitFor();

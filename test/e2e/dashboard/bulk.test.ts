@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { axeViolations, openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
-import { downloadBy, service, visitAs } from '../support/dashboard.ts';
+import { downloadBy, loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
 // Actions on many licenses of one account. Each test continues where the previous test ended.
 
@@ -111,14 +111,7 @@ test('trying again extends a license once, whose first response was lost', async
   await box('Select EXTEND-ME-1').check();
   await bar().getByRole('button', { name: 'Extend' }).click();
   await page.getByLabel('Days').fill('28');
-  await page.route(
-    '**/renew',
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseNextAnswer(page, '**/renew');
   await page.getByRole('button', { name: 'Extend 1 license' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('0 licenses extended. 1 license failed.').waitFor();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
-import { service, visitAs } from '../support/dashboard.ts';
+import { loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
 let ada: Customer;
 let page: Page;
@@ -155,14 +155,7 @@ test('retrying a create request whose response was lost makes one license', asyn
   await openPage(page, '/licenses?create=true');
   await page.getByLabel('Customer name').fill('Sent twice');
   const send = page.getByRole('dialog').getByRole('button', { name: 'Create license' });
-  await page.route(
-    '**/api/v1/licenses/create',
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseNextAnswer(page, '**/api/v1/licenses/create');
   await send.click();
   await page.getByRole('alert').waitFor();
   await send.click();
@@ -179,14 +172,7 @@ test('retrying a renewal whose response was lost renews the license once', async
   await page.getByRole('button', { name: 'Renew', exact: true }).click();
   await page.getByLabel('Days').fill('31');
   const send = page.getByRole('dialog').getByRole('button', { name: 'Renew license' });
-  await page.route(
-    '**/renew',
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+  await loseNextAnswer(page, '**/renew');
   await send.click();
   await page.getByRole('alert').waitFor();
   await send.click();

@@ -61,3 +61,14 @@ export const downloadBy = async (page: Page, target: Locator): Promise<{ name: s
   const [download] = await Promise.all([page.waitForEvent('download'), target.click()]);
   return { name: download.suggestedFilename(), text: await readText(await download.createReadStream()) };
 };
+
+/** Lets the service answer the next call to a URL, and loses its answer. */
+export const loseNextAnswer = (page: Page, url: string) =>
+  page.route(
+    url,
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
