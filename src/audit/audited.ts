@@ -16,7 +16,7 @@ interface ObjectChange<T> {
   isBeyondLimits?: boolean;
 }
 
-/** Whether nothing has changed. What became unavailable because of an error may have done so after the change was made. */
+/** Whether the change was refused. An `unavailable` with a cause may have been thrown after the change was committed. */
 const isRefusal = (error: unknown) =>
   error instanceof AppError && (error.code !== 'unavailable' || error.cause === undefined);
 

@@ -13,10 +13,10 @@ export const findPositions = async <T>(
   return new Map(stored.map(({ work, position }) => [work, JSON.parse(position) as T]));
 };
 
-export const savePosition = async <T extends object>(
+export const savePosition = async (
   db: AccountDatabase | FirstDatabase,
   work: string,
-  at: T,
+  at: object,
 ): Promise<void> => {
   const position = JSON.stringify(at);
   await db

@@ -5,8 +5,8 @@ export interface Budget {
 }
 
 /**
- * The time ends a run only after `minQueries`: a run that repeats some steps would otherwise never come further, where the way to
- * the database and back takes a quarter of a second.
+ * A run may make `minQueries` however long they take. Where a round trip takes a quarter of a second, a run whose first steps repeat
+ * those of the one before would otherwise never get further.
  */
 export const openBudget = (maxQueries: number, maxMs: number, minQueries = 0): Budget => {
   const endMs = Date.now() + maxMs;

@@ -44,7 +44,7 @@ const namedIn = ({ accountId }: Ctx, email: string, after: string) => {
 /**
  * Returns the licenses that have the email address in any text, now or in their history, in pages, from where an earlier call has
  * stopped. What was looked through before is not looked through again: a call that goes on finds what was there when the first
- * one began. At the end, the position stays, for a call that is cut off in what follows.
+ * one began. The last position is kept, for a call that is cut off in the steps after this one.
  */
 export async function* findNamed(
   ctx: Ctx,
@@ -65,7 +65,7 @@ export async function* findNamed(
     for (let from = 0; from < found.length; from += MAX_LICENSES) {
       const group = found.slice(from, from + MAX_LICENSES);
       yield group;
-      // Licenses that only have a longer address stay found, and each takes queries.
+      // A license that contains only a longer address is found by every run, and costs queries each time.
       if (from + MAX_LICENSES < found.length) await passed(group.at(-1) ?? '');
     }
     if (page?.rows !== ROWS_PER_QUERY || page.end === null) return;

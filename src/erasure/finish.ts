@@ -20,7 +20,7 @@ const MAX_ROWS = 500;
 const CALL_BUDGET = [600, 60_000] as const;
 /** The same for a run of the gate's alarm. Meanwhile, the gate answers calls, and other jobs of the alarm wait. */
 const ALARM_BUDGET = [300, 2_000] as const;
-/** What a run makes in any case: more than the steps that begin anew with each run. */
+/** Queries that a run may make however long they take: more than the steps that every run repeats. */
 const MIN_QUERIES = 60;
 
 /** The rest waits for the gate's next alarm. */

@@ -60,7 +60,7 @@ const insert = async (
     .select(sql`${row} WHERE ${condition}`)
     .onConflictDoUpdate({
       target: [heldNotices.email, heldNotices.subject],
-      // It is tried as soon and as long as one of its own would be.
+      // A notice that joins an earlier one is due as soon, and is kept as long, as a new row would be.
       set: {
         accountId,
         content,

@@ -95,7 +95,7 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
   ];
 };
 
-/** When to decide it again. What was due for a store has ended with it, also if it was deleted since it was read. */
+/** When to decide it again: never once its store is deleted, even if that happened after the store was read. */
 const nextDecisionAt = ({ row, missing, nowMs }: ToCommit) => {
   if (missing.length > 0) return decideAtOf(row, missing, nowMs);
   const { storeId, decideAt } = row;

@@ -36,7 +36,7 @@ const releaseOne = ({ db }: Ctx, { row, nowMs }: Decided): Statement[] => {
   ];
 };
 
-/** Gives a purchase the emails of others, after its own. Those that were not sent end unless a license that they are for stays. */
+/** Moves the emails of merged purchases to this one, after its own. Unsent ones are dropped unless one of their licenses is kept. */
 export const moveMails = ({ db }: Ctx, id: string, from: SQL, isAnyKept: boolean): Statement[] => [
   db.insert(purchaseMails).select(
     sql`SELECT account_id, ${id}, ${nextNumber(id)} + row_number() OVER (ORDER BY created_at, purchase_id, number) - 1,
@@ -47,8 +47,8 @@ export const moveMails = ({ db }: Ctx, id: string, from: SQL, isAnyKept: boolean
 ];
 
 /**
- * Keeps the last of the emails that are still to be sent, which has all keys. One of before may be on its way with fewer: a merge
- * has made the purchase another one meanwhile.
+ * Of the emails that are still to be sent, keeps the last, which will have all keys. An earlier one may already be on its way with
+ * the keys that its purchase had before the merge.
  */
 const keepLast = ({ db }: Ctx, id: string): Statement => {
   const isLeft = and(isOf(id), or(isNotNull(purchaseMails.dueAt), isWaiting));
@@ -63,8 +63,8 @@ const keepLast = ({ db }: Ctx, id: string): Statement => {
 };
 
 /**
- * The mail with the keys, once a purchase, and once more with those that a merge makes. It waits for an address, or that a license
- * is good again, which the store tells later.
+ * The email with the keys is sent once per purchase, and again if a merge creates keys. It waits for the buyer's address, or until
+ * a license is valid again, both of which the store reports later.
  */
 export const writeMail = (ctx: Ctx, decided: Decided, made: NewLicense[]): Statement[] => {
   const { db, accountId } = ctx;

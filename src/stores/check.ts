@@ -19,7 +19,7 @@ import { storeCtx } from './store-ctx.ts';
 /** What a provider lists may be late, and clocks may differ. */
 const OVERLAP_MS = 2 * HOUR_MS;
 
-/** Writes unless the check has become due at another time than was read, such as at once with the seller's new API key. */
+/** Saves only if `check_at` is as it was read. A new API key sets it, so that the store is checked again at once. */
 const save = async (env: Env, store: StoreRow, fields: Partial<StoreRow>): Promise<boolean> => {
   const saved = await storeCtx(env, store)
     .db.update(stores)

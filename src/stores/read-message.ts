@@ -73,13 +73,13 @@ const take = async (
   return true;
 };
 
-/** Whether nothing else would be answered now, either. */
+/** Whether the provider would answer nothing else now, either. */
 const isOfAllAsks = (error: unknown): boolean =>
   error instanceof StoreApiError && (error.status === null || error.status === 429 || error.status >= 500);
 
 /**
- * Asks the provider what the body doesn't say. What fails goes behind what is left, so that nothing waits for it, and it counts as
- * a try only if nothing else was answered.
+ * Asks the provider what the body doesn't say. An ask that fails moves behind the others, so that none waits for it. The pass counts
+ * as a try only if nothing was answered.
  */
 const askAll = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow, asks: string[]): Promise<boolean> => {
   const { api } = PROVIDERS[store.provider];

@@ -1,21 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ORIGIN } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { callIn, signUpWithStripe, stripeEnv } from '../support/stripe.ts';
+import { signUpWithStripe, stripeEnv } from '../support/stripe.ts';
 
 // A call that failed leaves its Idempotency-Key free, so that a repeat does what it could not do.
 
 const openAccount = async () => {
   const ada = await signUpWithStripe();
   const send = (path: string, key: string, body: unknown = {}) =>
-    callIn(
-      stripeEnv(),
-      new Request(`${ORIGIN}/api/${path}`, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
-      }),
-    );
+    ada.callApi('POST', `/api/${path}`, body, stripeEnv(), { 'idempotency-key': key });
   const init = (key: string) => send('init-payment', key, { plan: 'pro' });
   return { ada, send, init };
 };

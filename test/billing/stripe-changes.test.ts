@@ -190,14 +190,7 @@ test('billing-portal returns Stripe’s page for an account that has paid', asyn
 test('a repeat with the same Idempotency-Key gets the first answer', async () => {
   const ada = await signUpWithStripe();
   const send = (path: string, body: unknown, key: string) =>
-    callIn(
-      stripeEnv(),
-      new Request(`${ORIGIN}/api/${path}`, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'x-api-key': ada.apiKey, 'content-type': 'application/json', 'idempotency-key': key },
-      }),
-    );
+    ada.callApi('POST', `/api/${path}`, body, stripeEnv(), { 'idempotency-key': key });
   const first = await send('init-payment', { plan: 'pro' }, 'pay-1');
   await ada.begin('scale');
   expect((await send('init-payment', { plan: 'pro' }, 'pay-1')).body).toEqual(first.body);

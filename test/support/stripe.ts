@@ -201,14 +201,14 @@ export const signUpWithStripe = async () => {
     ],
   });
   const license = await person.createLicense();
-  const callApi = (method: string, path: string, sent: unknown = {}, environment = stripeEnv()) =>
+  const callApi = (method: string, path: string, sent: unknown = {}, env = stripeEnv(), headers = {}) =>
     callIn(
-      environment,
+      env,
       new Request(ORIGIN + path, {
         method,
         ...(method !== 'GET' && { body: JSON.stringify(sent) }),
         // The API key outlives the subscriptions of the tests; a session wouldn't.
-        headers: { 'x-api-key': person.apiKey, 'content-type': 'application/json' },
+        headers: { 'x-api-key': person.apiKey, 'content-type': 'application/json', ...headers },
       }),
     );
   return {

@@ -11,7 +11,7 @@ export const useTypedText = (value: string, commit: (text: string) => Promise<vo
   const type = (text: string, pauseMs = PAUSE_MS) => {
     const { pathname } = location;
     const send = async () => {
-      // The page stays until the next one has loaded. To commit would then lead back to it.
+      // This page stays mounted until the next one has loaded. Committing now would lead back here.
       if (location.pathname !== pathname) return;
       await commit(text);
       setDraft((now) => (now === text ? null : now));

@@ -96,8 +96,8 @@ interface AxeResult {
 }
 
 /**
- * Ends what fades, slides, or changes its color, and what begins to do so in the next frames: a dialog that opens begins with its
- * first frame. What turns without end goes on.
+ * Finishes every transition and animation, including those that start within the next frames, as an opening dialog's does. Endless
+ * ones, such as a spinner, keep running.
  */
 const SETTLE = `(async () => {
   const moving = () => document.getAnimations().filter(
