@@ -34,9 +34,11 @@ const isGone = (db: AccountDatabase) => {
  * refer to. They can join the batch that commits a change. `toFeedRead` turns their results into a `FeedRead`.
  */
 export const feedStatements = (db: AccountDatabase, accountId: string, position: FeedPosition) => {
-  const { appliedSeq } = position;
+  const { appliedSeq, knownUntil } = position;
   const isUnread = and(isFeedOf(accountId), gt(feed.seq, appliedSeq));
-  const unread = (kind: (typeof FEED_KINDS)[number]) => and(isUnread, eq(feed.kind, kind));
+  // A restored feed also has rows that the gate has followed. It reads past them, because it knows newer states of what they tell of.
+  const isNew = and(isUnread, knownUntil === undefined ? undefined : gt(feed.createdAt, knownUntil));
+  const unread = (kind: (typeof FEED_KINDS)[number]) => and(isNew, eq(feed.kind, kind));
   const appliedRow = db.select({ seq: feed.seq }).from(feed).where(isAppliedRow(accountId, position));
   return [
     appliedRow,
@@ -59,7 +61,7 @@ export const feedStatements = (db: AccountDatabase, accountId: string, position:
       .select({ ...licenseColumns, kind: feed.kind })
       .from(feed)
       .innerJoin(licenses, and(eq(licenses.accountId, feed.accountId), eq(licenses.id, feed.ref)))
-      .where(and(isUnread, inArray(feed.kind, ['license', 'lifted'])))
+      .where(and(isNew, inArray(feed.kind, ['license', 'lifted'])))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db
@@ -72,7 +74,7 @@ export const feedStatements = (db: AccountDatabase, accountId: string, position:
     db
       .select({ seq: feed.seq, kind: feed.kind, ref: feed.ref })
       .from(feed)
-      .where(and(isUnread, isGone(db)))
+      .where(and(isNew, isGone(db)))
       .orderBy(asc(feed.seq))
       .limit(FEED_PAGE),
     db
@@ -93,8 +95,9 @@ export interface FeedRead {
   continues: boolean;
   /** Where the read began. */
   after: number;
-  /** As in `FeedPosition`. */
+  /** As in `FeedPosition`, like the next one. */
   movedAt?: number | undefined;
+  knownUntil?: number | undefined;
   /** The position after this read, or null if there was nothing to read. */
   position: FeedPosition | null;
   rows: Rows;
@@ -104,7 +107,7 @@ export interface FeedRead {
 
 export const toFeedRead = (
   results: FeedResults,
-  { appliedSeq, appliedAt, movedAt }: FeedPosition,
+  { appliedSeq, appliedAt, movedAt, knownUntil }: FeedPosition,
 ): FeedRead => {
   const [appliedRows, , entries, [account], keys, licenseRows, productRows, gone, events] = results;
   const last = entries.at(-1);
@@ -115,6 +118,7 @@ export const toFeedRead = (
     continues: appliedAt === null || appliedRows.length === 1,
     after: appliedSeq,
     movedAt,
+    knownUntil,
     position: last ? { appliedSeq: last.seq, appliedAt: last.at } : null,
     rows: {
       account,

@@ -91,9 +91,9 @@ export const openCatchUp = (
   /** Applies a read, as part of the current transaction. Returns whether the feed has to be read again. */
   const apply = (read: FeedRead): boolean => {
     const { continues, after, position, rows, events, more } = read;
-    const { appliedSeq, movedAt } = copy.progress();
-    // Read in the database that the account has left.
-    if (read.movedAt !== movedAt) return true;
+    const { appliedSeq, movedAt, knownUntil } = copy.progress();
+    // Read in the database that the account has left, or before the restart that a restore has caused.
+    if (read.movedAt !== movedAt || read.knownUntil !== knownUntil) return true;
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
     if (after > appliedSeq) return true;
     if (!continues && after === appliedSeq) {

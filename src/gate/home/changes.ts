@@ -80,8 +80,8 @@ export const openChanges = (
       }
       // From here on, the alarm finds the change if its request dies.
       await journal.commit();
-      const { appliedSeq, appliedAt, movedAt } = copy.progress();
-      return { refused: null, position: { appliedSeq, appliedAt, movedAt } };
+      const { appliedSeq, appliedAt, movedAt, knownUntil } = copy.progress();
+      return { refused: null, position: { appliedSeq, appliedAt, movedAt, knownUntil } };
     },
 
     apply: async (token: string, read: FeedRead): Promise<void> => {

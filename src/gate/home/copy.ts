@@ -4,6 +4,7 @@ import type { CopiedLicense, FeedPosition, Rows, StoredAccount } from '../rules/
 import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
 import { openOrphans } from './orphans.ts';
+import { afterRestore, noProgress, type Progress } from './progress.ts';
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
 // add missing rows and never replace rows that the feed has written.
@@ -15,19 +16,6 @@ const REPORTED = 'reported_machine_bytes';
 
 /** Deleted keys are pruned once for this many, because finding the oldest ones reads all keys. */
 const PRUNE_INTERVAL = 100;
-
-/** State of the copy. `loadedThrough` is the last license that the background load has copied. */
-export interface Progress extends FeedPosition {
-  version: number;
-  epoch: string;
-  loadedThrough: string;
-  complete: boolean;
-  /**
-   * A reload beside the current copy, which goes on answering. Once it has read everything, it is compared with the current copy,
-   * up to `comparedThrough`, unless `isExact`: then D1 is right about everything.
-   */
-  reload: { loadedThrough: string; comparedThrough?: string; isExact?: boolean } | null;
-}
 
 /** After an epoch that ends like this, D1 is right about what the gates know better. */
 const EXACT = '-exact';
@@ -63,15 +51,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     orphans.forget();
     [progress, account] = [null, null];
   }
-  const known: Progress = progress ?? {
-    version: COPY_VERSION,
-    epoch,
-    loadedThrough: '',
-    complete: false,
-    appliedSeq: 0,
-    appliedAt: null,
-    reload: null,
-  };
+  const known = progress ?? noProgress(epoch);
   tables.create('');
   if (known.reload) tables.create('_next');
   let reportedBytes = readFact(REPORTED) as number | null;
@@ -239,9 +219,9 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     /** The account has moved to another database, whose feed has begun here: everything before is applied. */
     continueAt: (position: FeedPosition) => advance(position),
 
-    /** D1 was restored to an earlier time: reads its feed from the start and loads the copy again. */
+    /** D1 was restored to an earlier time: reads what its feed has since then, and loads the copy again. */
     restart: () => {
-      advance({ appliedSeq: 0, appliedAt: null });
+      advance(afterRestore(known));
       startReload(known.reload?.isExact);
     },
   };

@@ -82,6 +82,8 @@ export interface FeedPosition {
   appliedAt: number | null;
   /** When the account moved to its present database, whose rows have other numbers. Absent if it never moved. */
   movedAt?: number | undefined;
+  /** Rows until this time are of before a restore of D1, and were applied before it. Absent if D1 was never restored. */
+  knownUntil?: number | undefined;
 }
 
 /** What admission needs of a copy, home's or a branch's. */

@@ -1,0 +1,32 @@
+import type { FeedPosition } from '../rules/rows.ts';
+import { COPY_VERSION } from './copy-tables.ts';
+
+/** State of the copy. `loadedThrough` is the last license that the background load has copied. */
+export interface Progress extends FeedPosition {
+  version: number;
+  epoch: string;
+  loadedThrough: string;
+  complete: boolean;
+  /**
+   * A reload beside the current copy, which goes on answering. Once it has read everything, it is compared with the current copy,
+   * up to `comparedThrough`, unless `isExact`: then D1 is right about everything.
+   */
+  reload: { loadedThrough: string; comparedThrough?: string; isExact?: boolean } | null;
+}
+
+export const noProgress = (epoch: string): Progress => ({
+  version: COPY_VERSION,
+  epoch,
+  loadedThrough: '',
+  complete: false,
+  appliedSeq: 0,
+  appliedAt: null,
+  reload: null,
+});
+
+/** The position in the feed of a D1 that was restored: at its start, although the rows of before the restore are known. */
+export const afterRestore = ({ appliedAt, knownUntil }: FeedPosition): FeedPosition => ({
+  appliedSeq: 0,
+  appliedAt: null,
+  knownUntil: Math.max(knownUntil ?? 0, appliedAt ?? 0),
+});
