@@ -3,6 +3,7 @@ import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts'
 import type { CopiedLicense, FeedPosition, Rows, StoredAccount } from '../rules/rows.ts';
 import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
+import { eraseFromOrphans } from './erase-orphans.ts';
 import { openOrphans } from './orphans.ts';
 import { afterRestore, noProgress, type Progress } from './progress.ts';
 
@@ -207,7 +208,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     orphans: { total: orphans.total, dueMs: orphans.dueMs, list: orphans.list },
     /** Takes erased customers out of what D1 has lost. Returns whether anything has changed. */
     eraseOrphans: (emails: string[]): boolean => {
-      const isChanged = orphans.erase(emails, known.reload !== null);
+      const isChanged = eraseFromOrphans(sql, emails, known.reload !== null);
       if (isChanged) cache.clear();
       return isChanged;
     },

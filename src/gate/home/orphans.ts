@@ -1,6 +1,5 @@
 import { sha256 } from '../../shared/crypto/hash.ts';
 import { DAY_MS } from '../../shared/rules/dates.ts';
-import { openScrubber } from '../../shared/text/scrub.ts';
 import type { CopiedLicense, Orphans, Rows } from '../rules/rows.ts';
 
 // Orphans are rows of the copy that D1 no longer has, because it was restored to an earlier time. A customer who has bought since
@@ -164,38 +163,6 @@ export const openOrphans = (sql: SqlStorage) => {
         .map(({ ref }) => ref),
       total,
     }),
-
-    /**
-     * Takes erased customers out of licenses of which D1 knows nothing anymore, also in the next tables. Returns whether there
-     * were any.
-     */
-    erase: (emails: string[], hasNext: boolean): boolean => {
-      if (total === 0 || emails.length === 0) return false;
-      const scrubbers = emails.map((email) => openScrubber({ email, names: [] }).scrub);
-      const scrub = <T>(value: T): T => scrubbers.reduce((scrubbed, next) => next(scrubbed), value);
-      let isChanged = false;
-      for (const table of hasNext ? ['licenses', 'licenses_next'] : ['licenses']) {
-        const named = sql
-          .exec<{ key: string; email: string; product: string | null; terms: string }>(
-            `SELECT license_key AS key, customer_email AS email, product, terms
-             FROM orphans JOIN ${table} ON license_key = ref WHERE kind = 'license' AND EXISTS (
-               SELECT 1 FROM json_each(?)
-               WHERE instr(lower(customer_email || ' ' || coalesce(product, '') || ' ' || terms), value))`,
-            JSON.stringify(emails),
-          )
-          .toArray();
-        for (const { key, email, product, terms } of named)
-          sql.exec(
-            `UPDATE ${table} SET customer_email = ?, product = ?, terms = ? WHERE license_key = ?`,
-            scrub(email),
-            scrub(product),
-            JSON.stringify(scrub(JSON.parse(terms))),
-            key,
-          );
-        isChanged ||= named.length > 0;
-      }
-      return isChanged;
-    },
 
     /** Remembers license keys that were replaced or deleted, by their hash, so that a restored D1 can't bring them back. */
     noteGone: (licenseKeys: string[], nowMs: number) => {
