@@ -3,13 +3,15 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { noteD1 } from '../support/d1-restore.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, tamper } from '../support/gate.ts';
+import { gate, readGate, tamper } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { sellerOn } from '../support/worlds.ts';
 
 // D1 is restored to an earlier time, and has lost licenses that the gate still has. A customer of one of them is erased.
 
 const ANN = 'ann@lost.example';
+const MACHINE = { license_key: 'BOUGHT-BY-ANN', fingerprint: 'machine-of-ann', name: 'Mainframe of Ann' };
+const OTHERS = { license_key: 'OF-ANOTHER', fingerprint: 'machine-of-ann', name: 'Mainframe of another' };
 
 beforeEach(() => useFakeClock());
 
@@ -30,19 +32,22 @@ const raiseEpoch = async (accountId: string) => {
   await gate(accountId).movingTo();
 };
 
-/** A seller whose D1 has lost a license of Ann, of which the gate doesn't know yet. */
+/** A seller whose D1 has lost a license of Ann and one that names her, of which the gate doesn't know yet. */
 const sellerAfterRestore = async () => {
   const ada = await sellerOn('scale');
   const restoreD1 = await noteD1(ada.accountId);
   vi.advanceTimersByTime(60_000);
-  const terms = { entitlements: { for: 'Ask Ann@Lost.example' } };
+  const terms = { max_activations: 1, entitlements: { for: 'Ask Ann@Lost.example' } };
   await ada.createLicense({ license_key: 'BOUGHT-BY-ANN', customer_email: ANN, terms });
+  await ada.createLicense({ license_key: 'OF-ANOTHER', terms });
+  for (const machine of [MACHINE, OTHERS])
+    expect((await ada.asKey('POST', '/api/v1/licenses/activate', machine)).body.code).toBe('valid');
   await restoreD1();
   vi.advanceTimersByTime(60_000);
   const erase = async () => {
-    const { status } = await ada.asSession('POST', '/api/erase-customer', { customer_email: ANN });
-    expect(status).toBe(200);
-    return findLeftovers(ada.accountId, [ANN]);
+    const { body } = await ada.asSession('POST', '/api/erase-customer', { customer_email: ANN });
+    expect(body).toMatchObject({ licenses: 0, activations: 1 });
+    return findLeftovers(ada.accountId, [ANN, MACHINE.name]);
   };
   return { ada, erase };
 };
@@ -82,4 +87,20 @@ test('a customer who is erased while the gate compares its copies is in neither'
   expect(await findLeftovers(ada.accountId, [ANN])).toEqual([]);
   for (const licenseKey of ['BOUGHT-BY-ANN', 'LOST-020000'])
     expect((await ada.verify(licenseKey)).body.status).toBe('active');
+});
+
+test('the machines of an erased customer have no names in a license that D1 has lost, and keep their seats', async () => {
+  const { ada, erase } = await sellerAfterRestore();
+  await raiseEpoch(ada.accountId);
+  await runAlarms(ada.accountId);
+  expect(await findLeftovers(ada.accountId, [MACHINE.name])).toContain('gate 1: activations');
+  expect(await erase()).toEqual([]);
+  expect(await findLeftovers(ada.accountId, [OTHERS.name])).toContain('gate 1: activations');
+  expect((await ada.verify('BOUGHT-BY-ANN')).body.status).toBe('active');
+  expect(
+    await readGate(ada.accountId, 'SELECT name, released_at_ms FROM activations ORDER BY license_id'),
+  ).toEqual([
+    { name: null, released_at_ms: null },
+    { name: OTHERS.name, released_at_ms: null },
+  ]);
 });

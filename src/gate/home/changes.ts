@@ -147,9 +147,10 @@ export const openTraces =
     await pull();
     await pull();
     const count = journal.change(() => {
-      if (copy.eraseOrphans(emails)) branches.forgetLog();
+      const orphans = copy.eraseOrphans(emails);
+      if (orphans.length > 0) branches.forgetLog();
       else logErased();
-      return licenses.reduce((sum, license) => sum + machines.eraseNames(license), 0);
+      return [...licenses, ...orphans].reduce((sum, license) => sum + machines.eraseNames(license), 0);
     });
     await branches.acknowledged();
     await within(

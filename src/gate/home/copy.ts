@@ -1,6 +1,6 @@
 import type { Limits } from '../../shared/rules/plans.ts';
 import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts';
-import type { CopiedLicense, FeedPosition, Rows, StoredAccount } from '../rules/rows.ts';
+import type { CopiedLicense, FeedPosition, Rows, StoredAccount, TracedLicense } from '../rules/rows.ts';
 import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
 import { eraseFromOrphans } from './erase-orphans.ts';
@@ -206,11 +206,11 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     compare,
 
     orphans: { total: orphans.total, dueMs: orphans.dueMs, list: orphans.list },
-    /** Takes erased customers out of what D1 has lost. Returns whether anything has changed. */
-    eraseOrphans: (emails: string[]): boolean => {
-      const isChanged = eraseFromOrphans(sql, emails, known.reload !== null);
-      if (isChanged) cache.clear();
-      return isChanged;
+    /** Takes erased customers out of what D1 has lost. Returns the licenses that have named one. */
+    eraseOrphans: (emails: string[]): TracedLicense[] => {
+      const named = eraseFromOrphans(sql, emails, known.reload !== null, Date.now());
+      if (named.length > 0) cache.clear();
+      return named;
     },
     /** Loads a complete copy again. `isExact` takes D1 to be right about everything. */
     reload: (isExact: boolean) => {
