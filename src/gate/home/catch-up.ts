@@ -107,19 +107,21 @@ export const openCatchUp = (
     if (!position || position.appliedSeq <= appliedSeq) return more;
     changeCopy(() => {
       if (branches.isAnyOpen()) branches.log(changesOf(copy, rows));
-      copy.apply(rows, position);
+      const ended = [...rows.deletedLicenses, ...copy.apply(rows, position)];
       outgoing.insert(events);
       const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
       usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
-      for (const id of rows.deletedLicenses) machines.eraseLicense(id);
+      for (const id of ended) machines.eraseLicense(id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;
   };
 
-  const addPage = (add: () => void) => {
-    changeCopy(add);
+  const addPage = (add: () => string[]) => {
+    changeCopy(() => {
+      for (const id of add()) machines.eraseLicense(id);
+    });
     if (copy.loadPosition() === null) branches.forgetLog();
     planPage();
   };

@@ -3,8 +3,9 @@ import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts'
 import type { CopiedLicense, FeedPosition, Rows, StoredAccount, TracedLicense } from '../rules/rows.ts';
 import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
+import { isAnyMissing, missingInNext, replacedBy, withoutKey } from './ended-licenses.ts';
 import { eraseFromOrphans } from './erase-orphans.ts';
-import { openOrphans } from './orphans.ts';
+import { LAST_KEY, openOrphans } from './orphans.ts';
 import { afterRestore, noProgress, type Progress } from './progress.ts';
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
@@ -105,13 +106,20 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     advance({ reload: null });
   };
 
-  /** Keeps what D1 has lost, a page of licenses at a time. */
-  const compare = () => {
-    const { isExact, comparedThrough = '', loadedThrough } = known.reload ?? {};
-    if (isExact) orphans.clear();
-    const through = isExact ? null : orphans.compare(comparedThrough, Date.now());
-    if (through === null) return finishReload();
-    advance({ reload: { loadedThrough: loadedThrough ?? '', comparedThrough: through } });
+  /** Keeps what D1 has lost, a page of licenses at a time. Returns the ids of the licenses that have ended. */
+  const compare = (): string[] => {
+    const reload = known.reload ?? { loadedThrough: '' };
+    const after = reload.comparedThrough ?? '';
+    if (reload.isExact) orphans.clear();
+    const through = reload.isExact ? null : orphans.compare(after, Date.now());
+    const isMissing = reload.isAnyMissing === true || isAnyMissing(sql, after, through ?? LAST_KEY);
+    if (through === null) {
+      const ended = isMissing ? missingInNext(sql, reload.goneIds ?? []) : [];
+      finishReload();
+      return ended;
+    }
+    advance({ reload: { ...reload, comparedThrough: through, isAnyMissing: isMissing } });
+    return [];
   };
 
   if (known.epoch !== epoch || (progress && isOfOtherRelease)) {
@@ -156,9 +164,10 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
       return hasTerms(inherited, terms) ? resolveTerms(inherited, terms) : null;
     },
 
-    /** Applies rows from the feed, which overwrite the copy. */
-    apply: (read: Rows, position: FeedPosition) => {
+    /** Applies rows from the feed, which overwrite the copy. Returns the ids of licenses that have ended and that they don't tell of. */
+    apply: (read: Rows, position: FeedPosition): string[] => {
       const rows = withoutGone(read, true);
+      const replaced = replacedBy(sql, rows.licenses);
       orphans.noteGone(rows.erasedKeys, Date.now());
       orphans.adopt(rows);
       for (const set of known.reload ? (['', '_next'] as const) : ([''] as const)) {
@@ -168,6 +177,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
       }
       if (!isLoading() && rows.erasedKeys.length + rows.products.length > 0) tables.loadFinished();
       advance(position);
+      return withoutKey(sql, replaced, known.reload !== null);
     },
 
     /** Drops the oldest deleted keys now and then, after a deletion, and returns their ids. A load needs them: see `CopiedKey`. */
@@ -185,20 +195,25 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
 
     /**
      * Adds a page of the background load, which was read when the feed had been applied through `seqWhenRead`. After
-     * the last page, a row missing here doesn't exist in D1.
+     * the last page, a row missing here doesn't exist in D1. Returns the ids of the licenses that have ended.
      */
-    adoptPage: (read: Rows, isLast: boolean, seqWhenRead: number) => {
+    adoptPage: (read: Rows, isLast: boolean, seqWhenRead: number): string[] => {
       const through = read.licenses.at(-1)?.id;
       const rows = known.reload?.isExact ? read : withoutGone(read, false);
       if (!known.reload) {
         write(rows, false);
         if (isLast) tables.loadFinished();
-        return advance({ loadedThrough: through ?? known.loadedThrough, complete: isLast });
+        advance({ loadedThrough: through ?? known.loadedThrough, complete: isLast });
+        return [];
       }
       tables.write(rows, '_next', false);
       if (seqWhenRead === known.appliedSeq) setAccount(rows.account);
-      advance({ reload: { ...known.reload, loadedThrough: through ?? known.reload.loadedThrough } });
-      if (isLast) compare();
+      const { loadedThrough, goneIds = [] } = known.reload;
+      const gone = read.licenses.filter((license) => !rows.licenses.includes(license)).map(({ id }) => id);
+      advance({
+        reload: { ...known.reload, loadedThrough: through ?? loadedThrough, goneIds: [...goneIds, ...gone] },
+      });
+      return isLast ? compare() : [];
     },
 
     /** Whether a reload has read everything, and is being compared. */

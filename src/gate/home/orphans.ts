@@ -11,6 +11,8 @@ export const ORPHAN_MS = 14 * DAY_MS;
 /** D1 can be restored to any time within 30 days. */
 const GONE_MS = 31 * DAY_MS;
 const MAX_GONE = 10_000;
+/** No key comes after it. */
+export const LAST_KEY = '\u{10ffff}';
 /** Rows that are compared at once. */
 const PAGE = 10_000;
 
@@ -107,7 +109,7 @@ export const openOrphans = (sql: SqlStorage) => {
      * Returns the last license that it has compared, or null after the last page.
      */
     compare: (after: string, nowMs: number): string | null => {
-      if (after === '') for (const kind of ['key', 'product'] as const) merge(kind, '', '\u{10ffff}', nowMs);
+      if (after === '') for (const kind of ['key', 'product'] as const) merge(kind, '', LAST_KEY, nowMs);
       const { n, through } = sql
         .exec<{ n: number; through: string | null }>(
           `SELECT count(*) AS n, max(license_key) AS through FROM (

@@ -9,9 +9,16 @@ export interface Progress extends FeedPosition {
   complete: boolean;
   /**
    * A reload beside the current copy, which goes on answering. Once it has read everything, it is compared with the current copy,
-   * up to `comparedThrough`, unless `isExact`: then D1 is right about everything.
+   * up to `comparedThrough`, unless `isExact`: then D1 is right about everything. `isAnyMissing` says that some of the current
+   * licenses may end with it, but not `goneIds`: those are in D1, under keys that have gone.
    */
-  reload: { loadedThrough: string; comparedThrough?: string; isExact?: boolean } | null;
+  reload: {
+    loadedThrough: string;
+    comparedThrough?: string;
+    isExact?: boolean;
+    isAnyMissing?: boolean;
+    goneIds?: string[];
+  } | null;
 }
 
 export const noProgress = (epoch: string): Progress => ({
