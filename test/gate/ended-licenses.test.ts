@@ -134,3 +134,20 @@ test('of more licenses than are compared at once, the machines of those that hav
   expect((await ada.verify('LOST-010001')).body.status).toBe('not_found');
   expect(await licensesWithMachines()).toEqual([kept]);
 });
+
+test('a license whose time ends while the copies are compared is given up by the next load', async () => {
+  const { ada, kept, licensesWithMachines } = await sellerWithMany();
+  const { accountId } = ada;
+  const setEnd = (licenseKey: string, inMs: number) =>
+    tamper(accountId, `UPDATE orphans SET until_ms = ${Date.now() + inMs} WHERE ref = '${licenseKey}'`);
+  await setEnd('Z-LOST-ONE', 0);
+  // The first page is compared in two hours, and the last one in four.
+  await setEnd('A-LOST-ONE', 3 * HOUR_MS);
+  for (let i = 0; i < 2; i++) await runAlarms(accountId);
+  expect((await ada.verify('Z-LOST-ONE')).body.status).toBe('not_found');
+  expect((await ada.verify('A-LOST-ONE')).body.status).toBe('active');
+  expect((await gate(accountId).orphans()).total).toBe(25_001);
+  for (let i = 0; i < 2; i++) await runAlarms(accountId);
+  expect((await ada.verify('A-LOST-ONE')).body.status).toBe('not_found');
+  expect(await licensesWithMachines()).toEqual([kept]);
+});

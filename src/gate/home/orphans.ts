@@ -101,6 +101,13 @@ export const openOrphans = (sql: SqlStorage) => {
       );
   };
 
+  /** Those whose time was over only after their page was compared are in the next tables, and go with the next load. */
+  const dropOver = (kind: Kind, nowMs: number) => {
+    const { table, ref } = SOURCES[kind];
+    const isKept = `ref IN (SELECT ${ref} FROM ${table}_next)`;
+    sql.exec(`DELETE FROM orphans WHERE kind = ? AND until_ms <= ? AND NOT ${isKept}`, kind, nowMs);
+  };
+
   return {
     total: () => total,
 
@@ -119,7 +126,7 @@ export const openOrphans = (sql: SqlStorage) => {
         .one();
       if (through !== null) merge('license', after, through, nowMs);
       const isLast = n < PAGE;
-      if (isLast) sql.exec('DELETE FROM orphans WHERE until_ms <= ?', nowMs);
+      if (isLast) for (const kind of KINDS) dropOver(kind, nowMs);
       ({ total, dueMs } = count());
       return isLast ? null : through;
     },
