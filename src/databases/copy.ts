@@ -26,20 +26,24 @@ type After = number | string;
 const listNext = async ({ from, accountId }: MoveRoute, table: MovedTable, after: After | null) => {
   const { name, owner, order } = table;
   const condition = after === null ? '' : `AND ${order} > ?`;
-  const query = `SELECT ${order} AS place FROM ${quote(name)} WHERE ${quote(owner)} = ? ${condition} ORDER BY ${order} LIMIT ${MAX_LISTED}`;
+  const query = `SELECT ${order} AS position FROM ${quote(name)} WHERE ${quote(owner)} = ? ${condition} ORDER BY ${order} LIMIT ${MAX_LISTED}`;
   const bound = after === null ? [accountId] : [accountId, after];
   const { results } = await from.d1
     .prepare(query)
     .bind(...bound)
-    .all<{ place: After }>();
-  return results.map(({ place }) => place);
+    .all<{ position: After }>();
+  return results.map(({ position }) => position);
 };
 
-const readRows = ({ from, accountId }: MoveRoute, table: MovedTable, places: After[]): Promise<Value[][]> => {
+const readRows = (
+  { from, accountId }: MoveRoute,
+  table: MovedTable,
+  positions: After[],
+): Promise<Value[][]> => {
   const { name, owner, order, columns } = table;
   const query = `SELECT ${listNames(columns)} FROM ${quote(name)}
     WHERE ${quote(owner)} = ? AND ${order} IN (SELECT value FROM json_each(?)) ORDER BY ${order}`;
-  return from.d1.prepare(query).bind(accountId, JSON.stringify(places)).raw<Value[]>();
+  return from.d1.prepare(query).bind(accountId, JSON.stringify(positions)).raw<Value[]>();
 };
 
 const pick = (columns: string[], row: Value[], wanted: string[]) =>
@@ -75,8 +79,8 @@ const insertRows = async (
     throw new CopyRefused(`${to.binding} takes 9 of its 10 GB by now.`);
 };
 
-const copyPage = async (route: MoveRoute, table: MovedTable, places: After[]): Promise<number> => {
-  const rows = await readRows(route, table, places);
+const copyPage = async (route: MoveRoute, table: MovedTable, positions: After[]): Promise<number> => {
+  const rows = await readRows(route, table, positions);
   let first = 0;
   for (const json of jsonChunks(rows)) {
     const { length } = JSON.parse(json) as unknown[];
@@ -87,7 +91,7 @@ const copyPage = async (route: MoveRoute, table: MovedTable, places: After[]): P
 };
 
 /**
- * Copies the rows of a table after a place. `onPage` is told of each page, and returns false to end this early. Returns whether
+ * Copies the rows of a table after a position. `onPage` is told of each page, and returns false to end this early. Returns whether
  * everything is copied.
  */
 export const copyTable = async (
@@ -99,9 +103,9 @@ export const copyTable = async (
   for (let last = after; ;) {
     const listed = await listNext(route, table, last);
     for (let i = 0; i < listed.length; i += table.pageRows) {
-      const places = listed.slice(i, i + table.pageRows);
-      const rows = await copyPage(route, table, places);
-      last = places.at(-1) ?? last;
+      const positions = listed.slice(i, i + table.pageRows);
+      const rows = await copyPage(route, table, positions);
+      last = positions.at(-1) ?? last;
       if (!onPage(rows, last ?? '')) return false;
     }
     if (listed.length < MAX_LISTED) return true;

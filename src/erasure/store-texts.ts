@@ -27,7 +27,7 @@ const TEXTS: Texts[] = [
 
 interface Row {
   row: number;
-  place: string;
+  position: string;
   texts: Record<string, unknown>;
 }
 
@@ -47,9 +47,9 @@ const scrubTexts = (
   return changeAll<Row>(spend, {
     read: async (last) => {
       const rows = await db.all<Omit<Row, 'texts'> & { texts: string }>(sql`
-        SELECT ${table}.rowid AS row, ${order} AS place, json_object(${list(columns.map(fieldOf))}) AS texts
+        SELECT ${table}.rowid AS row, ${order} AS position, json_object(${list(columns.map(fieldOf))}) AS texts
         FROM ${table}
-        WHERE account_id = ${accountId} AND (${order}, ${table}.rowid) > (${last?.place ?? ''}, ${last?.row ?? 0})
+        WHERE account_id = ${accountId} AND (${order}, ${table}.rowid) > (${last?.position ?? ''}, ${last?.row ?? 0})
           AND instr(lower(concat_ws(' ', ${list(columns)})), ${email})
         ORDER BY ${order}, ${table}.rowid LIMIT ${PAGE_ROWS}`);
       return rows.map((row) => ({ ...row, texts: JSON.parse(row.texts) as Row['texts'] }));
