@@ -143,6 +143,7 @@ export default defineConfig({
         test: {
           name: 'client',
           include: ['test/client/**/*.test.ts'],
+          setupFiles: ['test/client/support/new-modules.ts'],
           ...NODE_WORKERS,
           ...HANGING,
         },

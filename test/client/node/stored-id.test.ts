@@ -1,14 +1,10 @@
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLicense } from '../../../src/client/node.ts';
 import { storedId } from '../../../src/client/node/stored-id.ts';
 import { pinnedKeys } from '../support/fake-service.ts';
-
-// Test files share the modules of a worker. A module that another file has loaded isn't mocked.
-vi.hoisted(() => vi.resetModules());
-afterAll(() => vi.resetModules());
 
 vi.mock('../../../src/client/node/fingerprint.ts', () => ({
   readFingerprint: () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLicense } from '../../../src/client/node.ts';
 import { createService, LICENSE_KEY, pinnedKeys, type Request } from '../support/fake-service.ts';
 import { createTime } from '../support/fake-time.ts';
@@ -12,7 +12,6 @@ const SYSTEM = 'machine-of-the-system';
 const KEPT = 'A'.repeat(22);
 
 const system = vi.hoisted(() => {
-  vi.resetModules();
   const state = {
     /** Whether the system's id can be read, can't be read at the moment, or isn't there. */
     id: 'read' as 'read' | 'busy' | 'none',
@@ -24,7 +23,6 @@ const system = vi.hoisted(() => {
   };
   return state;
 });
-afterAll(() => vi.resetModules());
 vi.mock('../../../src/client/node/fingerprint.ts', () => system);
 
 /** A license with one seat, which the first machine that activates has. */

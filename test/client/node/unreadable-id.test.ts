@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createLicense } from '../../../src/client/node.ts';
 import { createService, LICENSE_KEY, pinnedKeys, type Request } from '../support/fake-service.ts';
 import { createTime } from '../support/fake-time.ts';
@@ -9,7 +9,6 @@ import { createTime } from '../support/fake-time.ts';
 // A machine has an id, which its programs can't read at times.
 
 const system = vi.hoisted(() => {
-  vi.resetModules();
   const state = {
     /** How often the id can't be read from now on. */
     failures: 0,
@@ -23,7 +22,6 @@ const system = vi.hoisted(() => {
   };
   return state;
 });
-afterAll(() => vi.resetModules());
 vi.mock('../../../src/client/node/fingerprint.ts', () => system);
 
 const setUp = async () => {
