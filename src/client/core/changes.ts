@@ -30,9 +30,21 @@ interface Circumstances {
   releaseDate?: string | undefined;
 }
 
-/** The license key whose seat has to be given back once another one has taken its place. */
-const leavingIn = ({ licenseKey, leaving, isReleased }: LicenseRecord, next: string | null) =>
-  licenseKey === null || licenseKey === next || isReleased ? leaving : licenseKey;
+/** So many seats that have to be given back are remembered. */
+const MAX_LEAVING = 9;
+
+/** The license keys whose seats have to be given back. No key has a comma, and one alone is what earlier versions store. */
+export const leavingIn = ({ leaving }: LicenseRecord): string[] => leaving?.split(',') ?? [];
+
+/** What the record says of them next: also the key that is left, and not the one whose seat is kept or free. */
+const leavingWith = (record: LicenseRecord, left: string | null, done: string | null): string | null => {
+  const keys = [...new Set([...leavingIn(record), left])].filter((key) => key && key !== done);
+  return keys.slice(-MAX_LEAVING).join() || null;
+};
+
+/** The key of the record is left once another license has taken its place. */
+const replaced = (record: LicenseRecord, next: string | null) =>
+  leavingWith(record, record.isReleased ? null : record.licenseKey, next);
 
 /** Takes an answer about a license key, unless another process has stored something newer. */
 export const answered = (
@@ -61,7 +73,7 @@ export const answered = (
         licenseKey,
         token: valid ? token : isKept(current.verdict) ? record.token : null,
         file: file && record.file,
-        leaving: valid ? leavingIn(record, licenseKey) : record.leaving,
+        leaving: valid ? replaced(record, licenseKey) : record.leaving,
         isReleased: false,
         answeredAt,
         offsetMs: iat * 1_000 - ownMs,
@@ -87,7 +99,7 @@ export const filed =
       ...renewMark(record, claims),
       file: token,
       ...(isOther && {
-        leaving: leavingIn(record, null),
+        leaving: replaced(record, null),
         licenseKey: null,
         token: null,
         isReleased: false,
@@ -115,5 +127,5 @@ export const left =
   (licenseKey: string): Change =>
   ({ record, ...rest }) => ({
     ...rest,
-    record: { ...record, leaving: record.leaving === licenseKey ? null : record.leaving },
+    record: { ...record, leaving: leavingWith(record, null, licenseKey) },
   });

@@ -38,12 +38,9 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   let turn: Promise<unknown> = Promise.resolve();
   let background = new AbortController();
   let foreground = new AbortController();
-  const abortBackground = () => {
+  const inTurn = (run: (signal: AbortSignal) => Promise<LicenseState>): Promise<LicenseState> => {
     background.abort();
     background = new AbortController();
-  };
-  const inTurn = (run: (signal: AbortSignal) => Promise<LicenseState>): Promise<LicenseState> => {
-    abortBackground();
     const { signal } = foreground;
     const ran = turn.then(() => run(signal));
     turn = ran.catch(() => {});
@@ -60,6 +57,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
 
   /** Without a license key there is nothing to ask, but a store that fails may have one, and is read again. */
   const idle = (): LicenseState => {
+    void leave();
     if (session.settle().problem?.kind === 'store') schedule.next('verify', { retryAfterMs: 0 });
     return session.settle();
   };
@@ -83,14 +81,17 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
   const verify = async (licenseKey: string, signal: AbortSignal, isPatient = true): Promise<Result> =>
     (isPatient && schedule.pause()) || call('verify', licenseKey, {}, signal);
 
-  /** Gives back the seat of a license key that was replaced. Until that is done, each refresh tries it. */
+  /** Gives back the seats of license keys that were replaced. Until that is done, each start and refresh tries it. */
   const leave = () =>
     share('leave', async () => {
       const { signal } = background;
-      const licenseKey = await session.leaving();
-      if (licenseKey === null) return session.settle();
-      const { code } = await call('deactivate', licenseKey, {}, signal, true);
-      return code === 'deactivated' ? session.left(licenseKey) : session.settle();
+      const give = async (licenseKey: string) => {
+        const { code } = await call('deactivate', licenseKey, {}, signal, true);
+        if (code === 'deactivated') await session.left(licenseKey);
+      };
+      // At the same time, because what is left may be taken again later.
+      await Promise.all((await session.leaving()).map(give));
+      return session.settle();
     });
 
   const refresh = (isPatient: boolean) =>
@@ -141,7 +142,9 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     if (licenseKey === null) return session.release();
     const result = await call('deactivate', licenseKey, {}, signal);
     schedule.next('deactivate', result);
-    return result.code === 'deactivated' ? session.release() : session.settle();
+    if (result.code === 'deactivated') await session.release();
+    void leave();
+    return session.settle();
   };
 
   return {

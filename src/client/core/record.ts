@@ -8,7 +8,7 @@ export interface LicenseRecord {
   token: string | null;
   /** An offline file. */
   file: string | null;
-  /** A license key that was replaced, whose seat has to be given back. */
+  /** License keys that were replaced, whose seats have to be given back, with commas in between. */
   leaving: string | null;
   /** Whether the machine gave back its seat, so that nothing is verified until the next activation. */
   isReleased: boolean;
@@ -71,10 +71,9 @@ export const openSealer = ({ keys: { account, keys }, application }: ClientSetti
       // Earlier versions sealed by the first pinned key, which is another one after a rotation.
       for (const by of [account, ...keys.map(({ x }) => x)])
         if (value['seal'] === (await sealOf(record, by))) return record;
-      const { offsetMs } = record;
-      const bounded = Math.min(Math.max(offsetMs, -MAX_UNSEALED_MS), MAX_UNSEALED_MS);
+      const offsetMs = Math.min(Math.max(record.offsetMs, -MAX_UNSEALED_MS), MAX_UNSEALED_MS);
       // The tokens of the record say when they were signed.
-      return { ...record, offsetMs: bounded, answeredAt: 0, markMs: 0 };
+      return { ...record, offsetMs, answeredAt: 0, markMs: 0 };
     },
   };
 };

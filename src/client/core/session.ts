@@ -1,5 +1,14 @@
 import type { Claims } from '../../shared/rules/tokens.ts';
-import { type Answer, answered, dropped, filed, left, renewMark, type Switched } from './changes.ts';
+import {
+  type Answer,
+  answered,
+  dropped,
+  filed,
+  leavingIn,
+  left,
+  renewMark,
+  type Switched,
+} from './changes.ts';
 import { conclude, NOTHING, openChecks, timeOf } from './holding.ts';
 import type { ClientSettings, Runtime } from './options.ts';
 import type { LicenseRecord } from './record.ts';
@@ -42,14 +51,15 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
   /** The difference between the time that counts and the machine's own. */
   let shiftMs = 0;
 
-  const problem = () => storage.problem() ?? failure;
-
-  const view = (verdict: KnownVerdict | null, code: LicenseCode, why = problem()): LicenseState => {
+  const view = (
+    verdict: KnownVerdict | null,
+    code: LicenseCode,
+    why = storage.problem() ?? failure,
+  ): LicenseState => {
     const isBehind = code === 'clock_rolled_back';
-    const { machine } = runtime;
     return toState(verdict, code, {
       problem: isBehind ? { kind: 'clock', message: 'The clock is behind.' } : why,
-      machine,
+      machine: runtime.machine,
     });
   };
 
@@ -90,6 +100,10 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
 
   const timeNow = () => now() + shiftMs;
 
+  /** Whether a good token is about another license than the key's. */
+  const isOther = async (token: string, licenseKey: string): Promise<boolean> =>
+    (await check(token, licenseKey, {})) === 'lk';
+
   const drop = (more?: Partial<LicenseRecord>) => {
     candidate = null;
     return update(dropped(more), true);
@@ -111,7 +125,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     isStoredKey: async (licenseKey: string, answer: Answer | undefined): Promise<boolean> => {
       const { licenseKey: storedKey } = holding.record;
       if (licenseKey === storedKey || !answer || storedKey === null) return licenseKey === storedKey;
-      return typeof (await check(answer.token, storedKey, {})) !== 'string';
+      return !(await isOther(answer.token, storedKey));
     },
 
     /** When the verdict ends by itself, in the machine's time. */
@@ -180,25 +194,27 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
       if (typeof claims === 'string') return view(null, FILE_CODES[claims] ?? 'file_invalid');
       const { record, file: held } = holding;
       const { licenseKey } = record;
-      const isOther =
-        (licenseKey !== null && typeof (await check(token, licenseKey, {})) === 'string') ||
+      const isAnother =
+        (licenseKey !== null && (await isOther(token, licenseKey))) ||
         (held !== null && held.claims.lk !== claims.lk);
-      if (isOther && valid && !replace) {
+      if (isAnother && valid && !replace) {
         return Object.freeze({ ...current.get(), problem: OTHER_LICENSE });
       }
       const file = storedVerdict(claims);
       const time = timeOf(file, renewMark(record, claims), releaseDate, now());
       if (typeof time === 'string') return view(file, time);
-      if (isOther) candidate = null;
-      return update(filed(token, claims, isOther), true);
+      if (isAnother) candidate = null;
+      return update(filed(token, claims, isAnother), true);
     },
 
-    /** The license key whose seat has to be given back, unless it is another spelling of the present one. */
-    leaving: async (): Promise<string | null> => {
-      const { leaving, token, file } = holding.record;
-      const held = token ?? file;
-      if (leaving === null || held === null) return null;
-      return typeof (await check(held, leaving, {})) === 'string' ? leaving : null;
+    /** The license keys whose seats have to be given back. Another spelling of the present one is none of them. */
+    leaving: async (): Promise<string[]> => {
+      const { record } = holding;
+      const held = record.token ?? record.file;
+      const keys = leavingIn(record);
+      if (held === null) return record.isReleased ? keys : [];
+      const isLeft = await Promise.all(keys.map((key) => isOther(held, key)));
+      return keys.filter((_, index) => isLeft[index]);
     },
     left: (licenseKey: string) => update(left(licenseKey)),
 

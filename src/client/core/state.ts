@@ -1,5 +1,5 @@
 import type { LicenseCode, LicenseState } from './types.ts';
-import { type KnownVerdict, lastMoment } from './verdicts.ts';
+import { type KnownVerdict, lastMoment, toDate } from './verdicts.ts';
 
 const freeze = (value: unknown): void => {
   if (typeof value !== 'object' || value === null) return;
@@ -26,8 +26,8 @@ export const toState = (
     seats: details?.seats ?? null,
     activation: details?.activation ?? null,
     machines: details?.machines ?? null,
-    offlineUntil: claims?.valid ? new Date(endMs) : null,
-    checkedAt: claims ? new Date(claims.iat * 1_000) : null,
+    offlineUntil: toDate(claims?.valid && endMs),
+    checkedAt: toDate(claims && claims.iat * 1_000),
     graceUntil: lastMoment(claims?.grace_until),
     ...more,
   };

@@ -1,4 +1,4 @@
-import { isObject, text } from './bytes.ts';
+import { text } from './bytes.ts';
 import { type Checks, type Holding, merge } from './holding.ts';
 import { type ClientSettings, type Runtime, within } from './options.ts';
 import { EMPTY_RECORD, isWorthWriting, type LicenseRecord, openSealer } from './record.ts';
@@ -36,11 +36,11 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
     stuck.add(name);
     const used = (async () => run())().finally(() => stuck.delete(name));
     // An error's message may name anything, its code and path don't.
-    let words = [name];
+    const words = [name];
     const done = used.then(
       (result) => ({ result }),
-      (error) => {
-        if (isObject(error)) words = [name, text(error['code']) ?? '', text(error['path']) ?? ''];
+      (error: { code?: unknown; path?: unknown } | undefined) => {
+        words.push(text(error?.code) ?? '', text(error?.path) ?? '');
       },
     );
     const ended = await within(runtime, STORE_MS, done);

@@ -25,9 +25,10 @@ export interface KnownVerdict {
   endMs: number;
 }
 
-const toDate = (value: unknown): Date | null => {
-  const ms = Date.parse(String(value));
-  return ms ? new Date(ms) : null;
+/** Reads a time of JSON or in milliseconds. */
+export const toDate = (value: unknown): Date | null => {
+  const date = new Date(value as string);
+  return Number(date) ? date : null;
 };
 
 /** A license is good through the end of its last day, UTC. */
@@ -44,19 +45,18 @@ const name = ({ id, name, platform }: JsonObject) => ({
 });
 
 const readActivation = (value: unknown, claims: Claims): LicenseActivation | null => {
-  const { act } = claims;
+  const { act, lease_until: signed } = claims;
   if (act === null) return null;
   const body = isObject(value) && value['id'] === act ? value : { id: act };
-  const leaseUntil = claims.lease_until ? new Date(claims.lease_until * 1_000) : toDate(body['lease_until']);
+  // An older service doesn't sign the lease.
+  const leaseUntil = toDate(signed === undefined ? body['lease_until'] : signed && signed * 1_000);
   return { ...name(body), activatedAt: toDate(body['activated_at']), leaseUntil };
 };
 
 const readDetails = (body: JsonObject, claims: Claims): Details => {
-  const { seats, machines, retry_at: retryAt } = body;
+  const { seats, machines } = body;
   const activation = readActivation(body['activation'], claims);
-  // An older service doesn't sign it.
-  const leaseUntilMs =
-    claims.lease_until === undefined ? activation?.leaseUntil?.getTime() : (claims.lease_until ?? 0) * 1_000;
+  const leaseUntil = activation?.leaseUntil;
   return {
     seats: isObject(seats) ? { used: Number(seats['used']), limit: Number(seats['limit']) } : null,
     activation,
@@ -65,8 +65,8 @@ const readDetails = (body: JsonObject, claims: Claims): Details => {
           .filter(isObject)
           .map((machine) => ({ ...name(machine), lastSeenAt: toDate(machine['last_seen_at']) }))
       : null,
-    retryAtMs: toDate(retryAt)?.getTime() ?? null,
-    leaseMs: leaseUntilMs ? leaseUntilMs - claims.iat * 1_000 : null,
+    retryAtMs: Number(toDate(body['retry_at'])) || null,
+    leaseMs: leaseUntil ? Number(leaseUntil) - claims.iat * 1_000 : null,
   };
 };
 

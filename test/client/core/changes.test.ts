@@ -49,4 +49,14 @@ test('what was dropped is later than the answers to calls in progress', () => {
 test('a seat that was given back is no longer to be given back, and another one still is', () => {
   expect(left('before')(held({ leaving: 'before' })).record.leaving).toBeNull();
   expect(left('before')(held({ leaving: 'another' })).record.leaving).toBe('another');
+  expect(left('before')(held({ leaving: 'another,before' })).record.leaving).toBe('another');
+});
+
+test('of license keys that are typed one after another, the last nine seats are to be given back', () => {
+  const typed = Array.from({ length: 12 }, (_, index) => `key-${index}`);
+  const leaving = typed.reduce<string | null>(
+    (before, licenseKey) => verified(held({ licenseKey, leaving: before }), NOW, true).record.leaving,
+    null,
+  );
+  expect(leaving).toBe(typed.slice(-9).join());
 });
