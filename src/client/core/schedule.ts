@@ -16,6 +16,9 @@ const TICK_MS = 60_000;
 /** A timer that is this late means that the machine was asleep. */
 const ASLEEP_MS = 120_000;
 
+/** What tells that the network is back, where there is something. */
+type Platform = Partial<Record<string, (name: string, listener: () => void) => void>>;
+
 export const openSchedule = (
   { now, hasHeartbeat }: ClientSettings,
   runtime: Runtime,
@@ -60,11 +63,10 @@ export const openSchedule = (
       refreshAt = nowMs + (nowMs >= session.licenseEndsAt() ? runtime.random() * MINUTE_MS : 0);
     if (valid !== wasValid) failures = 0;
     wasValid = valid;
-    const isAwake = passedMs > delayMs + ASLEEP_MS;
     if (nowMs >= refreshAt) {
       refreshAt = Infinity;
       jobs.refresh();
-    } else if (nowMs >= heartbeatAt || (isAwake && heartbeatAt < Infinity)) {
+    } else if (nowMs >= heartbeatAt || (passedMs > delayMs + ASLEEP_MS && heartbeatAt < Infinity)) {
       heartbeatAt = Infinity;
       jobs.heartbeat();
     }
@@ -89,9 +91,9 @@ export const openSchedule = (
 
   /** When to refresh after a call, or null to leave it as it is. */
   const refreshMs = (isHeartbeat: boolean, { answer, retryAfterMs }: Result): number | null => {
-    if (!answer) return isHeartbeat ? null : Math.max(around(retryMs(), 0.2), retryAfterMs);
-    const { claims, details } = answer.verdict;
-    if (isHeartbeat && claims.valid) return null;
+    const { claims, details } = answer?.verdict ?? {};
+    if (isHeartbeat && claims?.valid !== false) return null;
+    if (!details) return Math.max(around(retryMs(), 0.2), retryAfterMs);
     // A seat may be free then.
     const seatMs = Math.max((details.retryAtMs ?? Infinity) - session.timeNow(), MINUTE_MS);
     return Math.min(around(session.periodMs(), 0.2), seatMs, renewalMs());
@@ -103,15 +105,15 @@ export const openSchedule = (
     refreshAt = now();
     tick();
   };
-  const platform = globalThis as unknown as Partial<
-    Record<string, (name: string, listener: () => void) => void>
-  >;
 
   return {
     run: (shouldRun: boolean): void => {
       isRunning = shouldRun;
       wasValid = session.settle().valid;
-      platform[shouldRun ? 'addEventListener' : 'removeEventListener']?.('online', online);
+      (globalThis as unknown as Platform)[shouldRun ? 'addEventListener' : 'removeEventListener']?.(
+        'online',
+        online,
+      );
       arm();
     },
 
@@ -123,26 +125,27 @@ export const openSchedule = (
 
     /** Plans what follows a call. */
     next: (name: CallName, result: Result): void => {
-      const { answer, code, retryAfterMs } = result;
+      const { answer, retryAfterMs } = result;
       const isHeartbeat = name === 'heartbeat';
       const nowMs = now();
-      if (!answer && !isHeartbeat) failures += 1;
       if (answer) {
         failures = 0;
         wasValid = answer.verdict.claims.valid;
         leaseMs = wasValid ? answer.verdict.details.leaseMs : null;
-      }
+      } else if (!isHeartbeat) failures += 1;
       if (retryAfterMs > 0 && !isHeartbeat) {
         refusedAt = nowMs;
         refusedMs = retryAfterMs;
       }
-      const isOver = code === 'deactivated';
-      refreshAt = isOver ? Infinity : nowMs + (refreshMs(isHeartbeat, result) ?? refreshAt - nowMs);
+      refreshAt = nowMs + (refreshMs(isHeartbeat, result) ?? refreshAt - nowMs);
       heartbeatAt =
-        isOver || leaseMs === null || !hasHeartbeat
-          ? Infinity
-          : // A verify that is refused, for example because the quota is spent, doesn't end the heartbeats.
-            nowMs + Math.max(around(leaseMs / 3, 0.1), isHeartbeat ? retryAfterMs : 0);
+        leaseMs && hasHeartbeat
+          ? // A verify that fails, for example because the quota is spent, neither ends heartbeats nor puts them off.
+            Math.min(
+              wasValid && !answer ? heartbeatAt : Infinity,
+              nowMs + Math.max(around(leaseMs / 3, 0.1), isHeartbeat ? retryAfterMs : 0),
+            )
+          : Infinity;
       arm();
     },
 

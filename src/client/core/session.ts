@@ -135,7 +135,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     },
 
     /** When the license ends, in the machine's time. */
-    licenseEndsAt: () => (holding.verdict ? lastMs(holding.verdict.claims) : Infinity) - shiftMs,
+    licenseEndsAt: () => lastMs(holding.verdict?.claims ?? {}) - shiftMs,
 
     periodMs,
 

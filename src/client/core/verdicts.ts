@@ -35,7 +35,7 @@ export const toDate = (value: unknown): Date | null => {
 export const lastMoment = (day: string | null | undefined): Date | null => toDate(`${day}T23:59:59.999Z`);
 
 /** When the license ends, with its days of grace. */
-export const lastMs = ({ grace_until, license_ends }: Claims): number =>
+export const lastMs = ({ grace_until, license_ends }: Partial<Claims>): number =>
   Number(lastMoment(grace_until ?? license_ends) ?? Infinity);
 
 const name = ({ id, name, platform }: JsonObject) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
+import { status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUpStarted } from '../support/started.ts';
 
@@ -95,6 +96,25 @@ describe('a heartbeat', () => {
     expect(license.state).toMatchObject({ valid: true });
     await license.stop();
   });
+
+  test.for([0, 0.5, 1])(
+    'is still sent while each verify fails, so that the seat is kept: %j',
+    async (random) => {
+      const { time, service, license } = await setUpStarted(HOUR_MS);
+      time.random = random;
+      const codes: string[] = [];
+      license.onChange(({ code }) => codes.push(code));
+      service.always = (request) => (request.path === 'verify' ? status(500)() : service.answer(request));
+      await time.drive(license.refresh());
+      for (let minute = 0; minute < 180; minute += 1) {
+        time.pass(MINUTE_MS);
+        await time.drive(turns());
+      }
+      expect(codes).toEqual([]);
+      expect(service.paths()).toContain('heartbeat');
+      await time.drive(license.stop());
+    },
+  );
 
   test('that says no takes effect at once', async () => {
     const { time, service, license } = await setUpStarted(HOUR_MS);
