@@ -105,7 +105,8 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
       const beat = await call('heartbeat', licenseKey, {}, signal);
       const isDue = beat.code === 'verify_due' || beat.answer?.verdict.claims.code === 'not_activated';
       const verified = isDue ? await verify(licenseKey, signal) : null;
-      return verified?.answer || (verified && !beat.answer) ? ['verify', verified] : ['heartbeat', beat];
+      if (verified?.answer || (verified && !beat.answer)) return ['verify', verified];
+      return ['heartbeat', { ...beat, ...verified }];
     });
 
   const activate = async (

@@ -93,7 +93,9 @@ export const openSchedule = (
   const refreshMs = (isHeartbeat: boolean, { answer, retryAfterMs }: Result): number | null => {
     const { claims, details } = answer?.verdict ?? {};
     if (isHeartbeat && claims?.valid !== false) return null;
-    if (!details) return Math.max(around(retryMs(), 0.2), retryAfterMs);
+    // After such a heartbeat, a verify has failed that may have given the seat back.
+    if (!details || (isHeartbeat && claims?.code === 'not_activated'))
+      return Math.max(around(retryMs(), 0.2), retryAfterMs);
     // A seat may be free then.
     const seatMs = Math.max((details.retryAtMs ?? Infinity) - session.timeNow(), MINUTE_MS);
     return Math.min(around(session.periodMs(), 0.2), seatMs, renewalMs());

@@ -97,6 +97,26 @@ describe('a heartbeat', () => {
     await license.stop();
   });
 
+  test('of a machine whose lease has lapsed makes the client verify in minutes if that verify fails', async () => {
+    const { time, service, license } = await setUpStarted(HOUR_MS);
+    service.always = (request) => {
+      if (request.path === 'verify') return status(500)();
+      service.refuse('not_activated', 'active');
+      const answer = service.answer(request);
+      service.terms.statement = {};
+      return answer;
+    };
+    time.sleep(HOUR_MS / 2);
+    await time.drive(until(() => !license.state.valid));
+    expect(license.state.code).toBe('not_activated');
+    service.always = null;
+    await turns();
+    time.pass(5 * MINUTE_MS);
+    await time.drive(turns());
+    expect(license.state).toMatchObject({ valid: true });
+    await license.stop();
+  });
+
   test.for([0, 0.5, 1])(
     'is still sent while each verify fails, so that the seat is kept: %j',
     async (random) => {
