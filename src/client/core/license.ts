@@ -122,7 +122,7 @@ export const createLicenseOn = (options: LicenseOptions, changes: Partial<Runtim
     const result = await call('activate', licenseKey, more, signal);
     const { answer } = result;
     const isStored = await session.isStoredKey(licenseKey, answer);
-    const isKept = session.settle().valid && !isStored;
+    const isKept = session.wasValid();
     if (!answer) {
       schedule.next('activate', result);
       const state = session.note();

@@ -119,6 +119,8 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     chain: () => holding.record.chain,
     /** The license key that verifies and heartbeats are made with. */
     licenseKey: () => (holding.record.isReleased ? null : holding.record.licenseKey),
+    /** Whether the last word on the license was a yes. If it has ended, or the clock is wrong, the license may still be good. */
+    wasValid: () => (holding.verdict ?? holding.file)?.claims.valid,
     /** The license key that was passed last, or is stored. */
     proposed: () => candidate ?? holding.record.licenseKey,
     /** Whether the license key, perhaps in another spelling, is the stored one. */
@@ -188,7 +190,7 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     },
 
     /** Takes an offline file, or returns a state that says why it isn't good. */
-    loadFile: async (token: string, replace = false): Promise<LicenseState> => {
+    loadFile: async (token: string, replace?: boolean): Promise<LicenseState> => {
       const { valid } = await update();
       const claims = await check(token, null, { kind: 'offline' });
       if (typeof claims === 'string') return view(null, FILE_CODES[claims] ?? 'file_invalid');

@@ -13,7 +13,7 @@ export const toState = (
   code: LicenseCode,
   more: Pick<LicenseState, 'problem' | 'machine'>,
 ): LicenseState => {
-  const { claims, details, source = 'none', endMs = 0 } = verdict ?? ({} as Partial<KnownVerdict>);
+  const { claims, details, source = 'none', endMs } = verdict ?? ({} as Partial<KnownVerdict>);
   const valid = claims?.valid === true && code === 'valid';
   const state: LicenseState = {
     valid,

@@ -50,7 +50,7 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
   };
   const get = () => use('get', () => store.get());
 
-  const run = async (change: Change | undefined, isForced: boolean) => {
+  const run = async (change: Change | undefined, isForced: boolean | undefined) => {
     for (let count = 0; count < ATTEMPTS; count += 1) {
       const read = await get();
       let holding = owner.holding();
@@ -76,7 +76,7 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
   };
 
   /** Runs an update in the store's lock. If it isn't given in time, the comparison before the write has to do. */
-  const runLocked = async (change: Change | undefined, isForced: boolean) => {
+  const runLocked = async (change: Change | undefined, isForced: boolean | undefined) => {
     let started: Promise<void> | undefined;
     const once = () => (started ??= run(change, isForced));
     let ended: Promise<unknown> | undefined;
@@ -97,7 +97,7 @@ export const openStorage = (settings: ClientSettings, runtime: Runtime, { hold }
   return {
     problem: (): LicenseProblem | null => [...problems.values()][0] ?? null,
     /** Reads the store, applies the change, and writes the store. One update runs at a time. */
-    update: (change?: Change, isForced = false): Promise<void> => {
+    update: (change?: Change, isForced?: boolean): Promise<void> => {
       const runNext = () => runLocked(change, isForced);
       queue = queue.then(runNext, runNext);
       return queue;

@@ -113,6 +113,34 @@ describe('activate()', () => {
     },
   );
 
+  test.for(['no_seat', 'suspended'] as const)(
+    'with a license key that is refused keeps the one whose token has only ended: %s',
+    async (code) => {
+      const { time, service, store, create } = await setUp();
+      service.terms.statement = { offline_days: 0 };
+      const before = create();
+      await time.drive(before.activate(LICENSE_KEY));
+      await time.drive(before.stop());
+      service.always = (request) => {
+        if (request.input['license_key'] === LICENSE_KEY) return service.answer(request);
+        service.refuse(code, 'active');
+        const answer = service.answer(request);
+        service.terms.statement = { offline_days: 0 };
+        return answer;
+      };
+      // A token without offline time ends at once, so the next start has no verdict before it has verified.
+      service.handlers.push(hang(time));
+      const license = create();
+      const started = license.start();
+      await until(() => service.requests.length === 2);
+      expect(await time.drive(license.activate(OTHER_KEY))).toMatchObject({ valid: false, code });
+      await time.drive(started);
+      expect(await time.drive(license.refresh())).toMatchObject({ valid: true });
+      await license.stop();
+      expect(storedIn(store)).toMatchObject({ licenseKey: LICENSE_KEY });
+    },
+  );
+
   test('in another spelling is the same license', async () => {
     const { time, service, store, create, activate } = await setUp();
     await activate();
