@@ -1,4 +1,5 @@
-import { and, asc, eq, exists, gt, lte, notExists, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, lt, lte, notExists, or, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { Ctx, DatabaseCtx } from '../../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../../db/errors.ts';
 import { accounts, appliedFacts, isLive, subscriptions } from '../../db/schema.ts';
@@ -7,7 +8,7 @@ import { commit } from '../../gate/worker/commit.ts';
 import { ownLimits } from '../../shared/config/settings.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { DAY_MS, isoTime } from '../../shared/rules/dates.ts';
-import { PLAN_NAMES, type PlanName, soldPlan } from '../../shared/rules/plans.ts';
+import { PLAN_NAMES } from '../../shared/rules/plans.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import { logError } from '../../shared/text/log.ts';
 
@@ -20,7 +21,18 @@ const [FIRST_DAYS, LAST_DAYS] = DAYS_BEFORE;
 /** The most accounts that a run tells. The next run continues. */
 const MAX_TOLD = 200;
 
-/** Each plan that falls within these days, unless its owner was told so. */
+const rankOf = (plan: SQLiteColumn) => {
+  const ranks = PLAN_NAMES.map((name, rank) => sql`WHEN ${name} THEN ${rank}`);
+  return sql`CASE ${plan} ${sql.join(ranks, sql` `)} ELSE -1 END`;
+};
+
+/** Whether the account has less from the end of its plan on. The operator may have granted as much, and for longer. */
+const falls = or(
+  lt(rankOf(accounts.grantedPlan), rankOf(subscriptions.plan)),
+  lte(accounts.grantedUntil, accounts.planUntil),
+);
+
+/** Each plan that falls within these days, unless its owner was told so. All of them are to be told: others would fill the run. */
 const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysLeft: number, afterMs: number) => {
   const name = sql<string>`'ending:' || ${subscriptions.id} || ':' || ${accounts.planUntil} || ':' || ${daysLeft}`;
   return db
@@ -31,6 +43,7 @@ const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysLeft: number, afterM
       and(
         gt(accounts.planUntil, nowMs + afterMs),
         lte(accounts.planUntil, nowMs + daysLeft * DAY_MS),
+        falls,
         notExists(db.select().from(appliedFacts).where(eq(appliedFacts.name, name))),
       ),
     )
@@ -40,13 +53,10 @@ const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysLeft: number, afterM
 
 type Ending = Awaited<ReturnType<typeof findEnding>>[number];
 
-const isAtLeast = (one: PlanName, other: PlanName) => PLAN_NAMES.indexOf(one) >= PLAN_NAMES.indexOf(other);
-
 const tell = async (ctx: DatabaseCtx, { account, subscription, name, daysLeft }: Ending): Promise<void> => {
   const { id: accountId, planUntil, email } = account;
   const { id, plan, cancelledAt } = subscription;
-  // The operator may have granted the plan.
-  if (planUntil === null || isAtLeast(soldPlan(account, planUntil), plan)) return;
+  if (planUntil === null) return;
   const nowMs = Date.now();
   const event = newEvent('plan.ending', nowMs, {
     subscription_id: id,

@@ -66,3 +66,39 @@ test('a plan that the operator has granted does not end', async () => {
   await run();
   expect(await endingsOf(ada)).toEqual([]);
 });
+
+test('plans that grants replace keep no owner waiting, however many there are', async () => {
+  const ada = await signUpWithStripe();
+  await ada.subscribe();
+  await ada.callApi('POST', '/api/cancel-subscription');
+  const endsAt = END_MS - HOUR_MS;
+  const granted = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+    INSERT INTO accounts (id, email, plan, plan_until, granted_plan, granted_until, created_at)
+    SELECT 'acct_granted_' || i, i || '@granted.example', 'pro', ?1, 'scale', ?1 + i, 1 FROM n`;
+  const canceled = `INSERT INTO subscriptions
+    (id, account_id, provider, provider_ref, plan, status, period_start, period_end, created_at, updated_at)
+    SELECT 'sub_' || id, id, 'stripe', id, 'pro', 'cancelled', 1, plan_until, 1, 1 FROM accounts WHERE granted_plan = 'scale'`;
+  await accountsD1.prepare(granted).bind(endsAt).run();
+  await accountsD1.prepare(canceled).run();
+  vi.setSystemTime(END_MS - DAY_MS);
+  await run();
+  expect(await endingsOf(ada)).toMatchObject([{ days_left: 1 }]);
+});
+
+test('a grant that is too small, or that ends first, lets a plan end', async () => {
+  const ada = await signUpWithStripe();
+  await ada.subscribe('scale');
+  await ada.callApi('POST', '/api/cancel-subscription');
+  const grant = (plan: string, until: number | null) =>
+    accountsD1
+      .prepare('UPDATE accounts SET granted_plan = ?, granted_until = ? WHERE id = ?')
+      .bind(plan, until, ada.accountId)
+      .run();
+  await grant('pro', null);
+  vi.setSystemTime(END_MS - 3 * DAY_MS);
+  await run();
+  await grant('scale', END_MS);
+  vi.setSystemTime(END_MS - DAY_MS);
+  await run();
+  expect(await endingsOf(ada)).toMatchObject([{ days_left: 3 }, { days_left: 1 }]);
+});
