@@ -73,12 +73,13 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm, journal }: ObjectCo
   const sendAll = async () => {
     const due = waiting;
     const tell = await openOwner(env, accountId);
-    const told = new Set<Payload>();
+    const failed: Payload[] = [];
     for (const payload of due) {
       const subject = JSON.parse(payload) as Subject;
-      if (await tell(TOPICS[subject.event], contentOf(subject))) told.add(payload);
+      if (!(await tell(TOPICS[subject.event], contentOf(subject)))) failed.push(payload);
     }
-    save(waiting.filter((payload) => !told.has(payload)));
+    // What was added meanwhile is behind the others, and may read like one of them.
+    save([...failed, ...waiting.slice(due.length)]);
   };
 
   /** Goes on after its time is over, so that the next attempt waits for it and sends nothing twice. */

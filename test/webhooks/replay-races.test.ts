@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { mailsTo } from '../support/mails.ts';
+import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { addEndpoint, killOutbox, loseHints, outbox } from '../support/outbox.ts';
 
 // Replays that come between deliveries, restarts, and changes of the webhook.
@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 const stub = () => outbox(ada.accountId);
-const claim = async (): Promise<DeliveryJob[]> => stub().claim(id);
+const claim = async (endpointId = id): Promise<DeliveryJob[]> => stub().claim(endpointId);
 const patch = (changes: object) => ada.asSession('PATCH', path, changes);
 
 const accept = (count: number) => {
@@ -37,10 +37,15 @@ const accept = (count: number) => {
   return stub().accept(JSON.stringify(Array.from({ length: count }, event)));
 };
 
-const settle = async (job: DeliveryJob, statusCode = 200, wantsMore = false): Promise<DeliveryJob | null> => {
+const settle = async (
+  job: DeliveryJob,
+  statusCode = 200,
+  wantsMore = false,
+  endpointId = id,
+): Promise<DeliveryJob | null> => {
   vi.advanceTimersByTime(1);
   const attempt = { atMs: Date.now(), error: null, durationMs: 1, response: '', retryAfterMs: null };
-  return stub().settle(id, job, { ...attempt, ok: statusCode === 200, statusCode }, wantsMore);
+  return stub().settle(endpointId, job, { ...attempt, ok: statusCode === 200, statusCode }, wantsMore);
 };
 
 /** Delivers everything that is due, one after the other, and returns the ids. */
@@ -137,4 +142,23 @@ test('a webhook that many attempts find gone is disabled with one email', async 
   await accept(1);
   expect(mailsTo(ada.email)).toHaveLength(1);
   expect((await ada.asSession('GET', path)).body).toMatchObject({ disabled_reason: 'gone' });
+});
+
+test('a webhook that is disabled while the email about another one of its host is sent gets an email of its own', async () => {
+  const { id: otherId } = await addEndpoint(ada, 'https://example.com/other');
+  await accept(1);
+  for (const endpointId of [id, otherId]) await settle((await claim(endpointId))[0]!, 410, false, endpointId);
+  vi.advanceTimersByTime(FIVE_MINUTES_MS);
+  const slow = Promise.withResolvers<EmailSendResult>();
+  let sent = 0;
+  const stop = sendMailsBy(() => {
+    sent++;
+    return slow.promise;
+  });
+  onTestFinished(() => void stop());
+  await settle((await claim(id))[0]!, 410);
+  await vi.waitFor(() => expect(sent).toBe(1));
+  await settle((await claim(otherId))[0]!, 410, false, otherId);
+  slow.resolve({ messageId: '1' });
+  await vi.waitFor(() => expect(sent).toBe(2));
 });
