@@ -52,36 +52,37 @@ export const openRetention = (
     sql.exec('DELETE FROM event_blocks WHERE last_id = ?', id);
   };
 
-  const listBlocks = (after: string, before: string): Block[] =>
+  /** One at a time: the deliveries of a block that isn't scanned are not read. */
+  const nextBlock = (after: string, before: string): Block | undefined =>
     sql
       .exec<Block>(
         `SELECT last_id AS id, size, first_delivery_id AS first, last_delivery_id AS last, EXISTS (
            SELECT 1 FROM deliveries WHERE endpoint_id IN (SELECT id FROM endpoints)
            AND id BETWEEN first_delivery_id AND last_delivery_id AND block_id = last_id AND status = 'pending'
          ) AS isPending
-         FROM event_blocks WHERE last_id > ? AND last_id < ? ORDER BY last_id LIMIT ?`,
+         FROM event_blocks WHERE last_id > ? AND last_id < ? ORDER BY last_id LIMIT 1`,
         after,
         before,
-        BATCH_SIZE,
       )
-      .toArray();
+      .toArray()[0];
 
   /** Deletes old blocks with their deliveries, unless one is pending. */
   const sweep = (nowMs: number): void => {
     if (nowMs < nextSweepMs) return;
     const { after, before } = remaining ?? { after: '', before: endOfOldBlocks(sql, nowMs) };
     let scanned = 0;
-    let lastId: string | null = null;
-    for (const block of listBlocks(after, before)) {
+    let lastId = after;
+    let block = nextBlock(after, before);
+    while (block) {
       if (!block.isPending) deleteBlock(block);
       scanned += block.size;
       lastId = block.id;
-      if (scanned >= BATCH_SIZE) break;
+      block = scanned < BATCH_SIZE ? nextBlock(lastId, before) : undefined;
     }
     hourlyCounts.deleteBefore(nowMs - RETENTION_MS);
     // An event that is older than those that are kept would be delivered if it arrived again, erased or not.
     events.forgetErased(before, MAX_EVENTS);
-    remaining = lastId && scanned >= BATCH_SIZE ? { after: lastId, before } : null;
+    remaining = scanned >= BATCH_SIZE ? { after: lastId, before } : null;
     if (!remaining) nextSweepMs = nowMs + SWEEP_INTERVAL_MS;
   };
 
