@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { accountDatabases } from '../../db/client.ts';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import { deletePosition, findPositions, savePosition } from '../../db/positions.ts';
 import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
@@ -8,9 +9,9 @@ import type { StoreHint } from '../work-hint.ts';
 // Hints at the accounts with messages, purchases, offers, emails, or checks that are due, those that have waited longest first. An
 // account may have many rows, so a run reads many pages of them, and the next one goes on after the last.
 
-const PAGE_ROWS = 500;
-/** The most pages of each kind in a run. */
-const MAX_PAGES = 20;
+const PAGE_ROWS = 1_000;
+/** The most pages in a run, in all databases, of the 1,000 queries that D1 allows. */
+const MAX_PAGES = 100;
 /** Queues take so many messages at once. */
 const MAX_BATCH = 100;
 
@@ -44,10 +45,11 @@ const findDue = async (
   { name, dueAt }: Kind,
   stored: Position | undefined,
   nowMs: number,
+  maxPages: number,
 ): Promise<string[]> => {
   let after = stored ?? FIRST;
   const found = new Set<string>();
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
+  for (let pages = 0; pages < maxPages; pages++) {
     const rows = await db.all<Due>(sql`
       SELECT account_id AS id, ${dueAt} AS dueMs, rowid AS row FROM ${dueAt.table}
       WHERE ${dueAt} <= ${nowMs} AND (${dueAt}, rowid) > (${after.dueMs}, ${after.row})
@@ -67,13 +69,16 @@ const findDue = async (
 /** Lets the queue work on what is due for stores. */
 export const hintStores = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
+  const databases = accountDatabases(ctx.env).length;
+  // With very many databases, there is one page for each kind.
+  const maxPages = Math.max(1, Math.floor(MAX_PAGES / KINDS.length / databases));
   const found = new Set<string>();
   const positions = await findPositions<Position>(
     ctx.db,
     KINDS.map(({ name }) => name),
   );
   for (const kind of KINDS)
-    for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs)) found.add(id);
+    for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs, maxPages)) found.add(id);
   const due = [...found];
   for (let i = 0; i < due.length; i += MAX_BATCH) {
     const messages = due.slice(i, i + MAX_BATCH).map((id) => ({
