@@ -4,11 +4,10 @@ import { type HeldNoticeRow, heldNotices } from '../db/schema.ts';
 import { selectRow } from '../db/select-row.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { randomBase62 } from '../shared/crypto/random.ts';
-import { seal, unseal } from '../shared/crypto/sealing.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { logError } from '../shared/text/log.ts';
-import type { MailContent } from '../shared/text/mail-content.ts';
 import { deliver, hasMail } from './deliver.ts';
+import { sealLink, unsealLink } from './held-link.ts';
 import type { Letter } from './letter.ts';
 import { severalNotices } from './templates.ts';
 
@@ -29,16 +28,6 @@ const soon = () => Date.now() + SENDING_MS;
 /** An address that was never proven may be a stranger's, so it gets what is beyond its limit once a day. */
 const later = ({ isUnverified }: Letter) => Date.now() + (isUnverified ? DAY_MS : HOUR_MS);
 
-/** Does something to the token of the email's link. A held token is sealed: it would let any reader of D1 in. */
-const withToken = async (
-  content: MailContent,
-  work: (token: string) => Promise<string>,
-): Promise<MailContent> => {
-  const [, page, token] = /^(.*#token=)(.+)$/.exec(content.link?.url ?? '') ?? [];
-  if (!content.link || !page || !token) return content;
-  return { ...content, link: { ...content.link, url: page + (await work(token)) } };
-};
-
 /** Whose row it is, and which of theirs. */
 export type HeldKey = Pick<HeldNoticeRow, 'email' | 'subject'>;
 
@@ -53,7 +42,7 @@ const insert = async (
   dueAt: number,
   condition: SQL,
 ) => {
-  const content = await withToken(sent, (token) => seal(settingsOf(env).sealing, token, [email]));
+  const content = await sealLink(settingsOf(env).sealing, sent, email);
   const row = selectRow(heldNotices, { email, subject, accountId, content, times: 1, dueAt, giveUpAt: null });
   const statement = db
     .insert(heldNotices)
@@ -117,15 +106,18 @@ const sendAllTo = async (ctx: MailCtx, email: string): Promise<void> => {
     .where(and(eq(heldNotices.email, email), or(lte(dueAt, Date.now()), gt(dueAt, soon()))));
   const { sealing } = settingsOf(ctx.env);
   const oldestFirst = rows.toSorted((a, b) => a.dueAt - b.dueAt);
-  const unsealed = oldestFirst.map(async (row) => {
-    const content = await withToken(row.content, (token) => unseal(sealing, token, [email]));
-    return { ...row, content };
-  });
-  const [first, ...others] = await Promise.all(unsealed);
-  if (!first) return;
-  const isSingle = others.length === 0 && first.times === 1;
-  await deliver(ctx.env, email, isSingle ? first.content : severalNotices([first, ...others]));
-  await ctx.db.batch([forget(ctx, first), ...others.map((row) => forget(ctx, row))]);
+  const unsealed = await Promise.allSettled(
+    oldestFirst.map(async (row) => ({ ...row, content: await unsealLink(sealing, row.content, email) })),
+  );
+  const [first, ...others] = unsealed.flatMap((found) => (found.status === 'fulfilled' ? [found.value] : []));
+  if (first) {
+    const isSingle = others.length === 0 && first.times === 1;
+    await deliver(ctx.env, email, isSingle ? first.content : severalNotices([first, ...others]));
+    await ctx.db.batch([forget(ctx, first), ...others.map((row) => forget(ctx, row))]);
+  }
+  // One whose key is missing delays no other.
+  const failed = unsealed.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 };
 
 /** The most emails of a run. The next run continues. */

@@ -1,13 +1,16 @@
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { heldNotices } from '../../src/db/schema.ts';
 import { webhookDisabled } from '../../src/mail/account-templates.ts';
 import { sendHeldNotices } from '../../src/mail/held.ts';
 import { sendMail } from '../../src/mail/send.ts';
+import { settingsOf } from '../../src/shared/config/settings.ts';
+import { seal } from '../../src/shared/crypto/sealing.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { captureLogs } from '../http/security.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
+import { heldFor, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 
 // Notices of a time in which no email can be sent.
 
@@ -63,4 +66,27 @@ test('a notice that joins one that has long failed is tried for three days of it
   stop();
   await runHours(2);
   expect((await lastMailTo(to)).text).toContain('(2 times, the last shown)');
+});
+
+test('a notice whose link can’t be unsealed waits for its key, and no other of its address waits with it', async () => {
+  const to = 'key-is-missing@example.com';
+  const withKey = {
+    ...env,
+    SEALING_KEYS: `k9:${btoa('a-key-that-was-removed-too-early')},${env.SEALING_KEYS}`,
+  };
+  const token = await seal(settingsOf(withKey).sealing, 'lkt_restore', [to]);
+  const link = { label: 'Take this address back', url: `https://example.com/restore-email#token=${token}` };
+  const waiting = { email: to, accountId: 'acct_x', dueAt: Date.now() };
+  await publicCtx.firstDb.insert(heldNotices).values([
+    { ...waiting, subject: 'sealed', content: { ...content, subject: 'sealed', link } },
+    { ...waiting, subject: content.subject, content },
+  ]);
+  const log = captureLogs();
+  await sendHeldNotices({ db: publicCtx.firstDb, env });
+  expect(JSON.stringify(log.stop())).toContain('mail_not_sent');
+  expect(subjectsTo(to)).toEqual([content.subject]);
+  expect(await heldFor(to)).toEqual([{ subject: 'sealed', times: 1 }]);
+  vi.advanceTimersByTime(HOUR_MS);
+  await sendHeldNotices({ db: publicCtx.firstDb, env: withKey });
+  expect((await lastMailTo(to, 2)).text).toContain('#token=lkt_restore');
 });
