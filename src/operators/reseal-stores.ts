@@ -21,12 +21,20 @@ const isBodyReadable = ({ keys }: SealingRing): SQL | undefined =>
     ...[...keys.keys()].map((name) => sql`(${bodyStart} >= ${`${name}.`} AND ${bodyStart} < ${`${name}/`})`),
   );
 
+/** Whether a secret that another has replaced, and that is still accepted, is to be sealed again. Few stores have any. */
+const isEarlierOtherwise = (ring: SealingRing, nowMs: number): SQL => {
+  const sealed = sql`(value ->> 'sealed')`;
+  return sql`EXISTS (SELECT 1 FROM json_each(${stores.earlierSecrets})
+    WHERE value ->> 'untilMs' > ${nowMs} AND ${isSealedOtherwise(sealed, ring)})`;
+};
+
 const sealAgain = async (ring: SealingRing, sealed: string | null, owner: string[]): Promise<string | null> =>
   sealed === null ? null : seal(ring, await unseal(ring, sealed, owner), owner);
 
 const resealStore = async (db: AccountDatabase, ring: SealingRing, row: StoreRow): Promise<void> => {
   const owner = (place: string) => [row.accountId, row.id, place];
-  const earlier = row.earlierSecrets.map(async ({ sealed, untilMs }) => ({
+  const accepted = row.earlierSecrets.filter(({ untilMs }) => untilMs > Date.now());
+  const earlier = accepted.map(async ({ sealed, untilMs }) => ({
     untilMs,
     sealed: (await sealAgain(ring, sealed, owner('secret'))) ?? sealed,
   }));
@@ -55,6 +63,7 @@ export const resealStores = async (db: AccountDatabase, ring: SealingRing): Prom
       .from(stores)
       .where(and(isSealedOtherwise(stores.apiKey, ring), isReadable(stores.apiKey, ring)))
       .limit(ROWS_PER_CALL),
+    db.select().from(stores).where(isEarlierOtherwise(ring, Date.now())).limit(ROWS_PER_CALL),
   ]);
   const rows = new Map(found.flat().map((row) => [row.id, row]));
   for (const row of rows.values())
@@ -85,6 +94,7 @@ export const countStores = async (db: AccountDatabase, ring: SealingRing): Promi
   const counts = await db.batch([
     db.select({ n }).from(stores).where(isSealedOtherwise(stores.secret, ring)),
     db.select({ n }).from(stores).where(isSealedOtherwise(stores.apiKey, ring)),
+    db.select({ n }).from(stores).where(isEarlierOtherwise(ring, Date.now())),
     db.select({ n }).from(storeMessages).where(isBodyOtherwise(ring)),
   ]);
   return counts.flat().reduce((sum, row) => sum + row.n, 0);

@@ -5,6 +5,7 @@ import { settingsOf } from '../shared/config/settings.ts';
 import { type SealingRing, seal, unseal } from '../shared/crypto/sealing.ts';
 import { logError } from '../shared/text/log.ts';
 import { ownerOf } from '../two-factor/code.ts';
+import { countHeld, resealHeld } from './reseal-held.ts';
 import { countKeys, resealKeys } from './reseal-keys.ts';
 import { resealOutboxes } from './reseal-outboxes.ts';
 import { countStores, resealStores } from './reseal-stores.ts';
@@ -47,16 +48,17 @@ const resealTwoFactor = async (env: Env, ring: SealingRing): Promise<number> => 
 export const reseal = async (env: Env, restarts: boolean) => {
   const settings = settingsOf(env);
   const databases = accountDatabases(env);
-  for (const { db } of databases) {
+  for (const { db, unfenced } of databases) {
     await resealKeys(db, settings);
     await resealStores(db, settings.sealing);
+    await resealHeld(unfenced, settings.sealing);
   }
   let left = await resealTwoFactor(env, settings.sealing);
   left += await resealOutboxes(env, settings.sealing, restarts);
   let oldSecretKeys = 0;
   for (const { db } of databases) {
     const counts = await countKeys(db, settings);
-    left += counts.left + (await countStores(db, settings.sealing));
+    left += counts.left + (await countStores(db, settings.sealing)) + (await countHeld(db, settings.sealing));
     oldSecretKeys += counts.oldSecretKeys;
   }
   return { left, old_secret_keys: oldSecretKeys };

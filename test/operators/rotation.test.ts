@@ -3,13 +3,24 @@ import { env } from 'cloudflare:workers';
 import { eq } from 'drizzle-orm';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Webhook } from 'standardwebhooks';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { users } from '../../src/db/schema.ts';
 import worker from '../../src/index.ts';
+import { letterTo } from '../../src/mail/letter.ts';
+import { tell } from '../../src/mail/tell.ts';
+import { emailChanged } from '../../src/mail/templates.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
+import { sealFor } from '../../src/stores/secrets.ts';
 import { sealSecret, unsealSecret } from '../../src/two-factor/code.ts';
+import { getUser } from '../../src/users/user.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
+import { runHourlyWork } from '../support/erasing.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { furnishAccount, furnishUser } from '../support/furnished.ts';
+import { findLeftovers } from '../support/leftovers.ts';
+import { lastMailTo } from '../support/mails.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
 import { consume, loseHints, readOutbox } from '../support/outbox.ts';
 import { sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
@@ -174,4 +185,59 @@ test('the secrets of stores and the bodies that are kept are sealed again', asyn
       .first<string>('sealed');
   expect(await read('secret', 'stores', 'id')).toMatch(/^k2\./);
   expect(await read('body', 'store_messages', 'store_id')).toMatch(/^k2\./);
+});
+
+/** Where the account has something that is sealed. */
+const SEALED = [
+  'D1: api_keys',
+  'D1: store_messages',
+  'D1: stores',
+  'first D1: held_notices',
+  'first D1: users',
+  'outbox: endpoints',
+];
+
+const HELD_ADDRESS = 'held@example.com';
+
+/** Holds an email with a link of its user, as a process does that dies before it sends it. */
+const holdLink = async (accountId: string) => {
+  const user = await getUser(publicCtx, accountId);
+  const content = emailChanged('x@example.com', `${ORIGIN}/restore-email#token=lkt_way_back`);
+  const { statements } = await tell(publicCtx, letterTo({ ...user, email: HELD_ADDRESS }, content));
+  for (const statement of statements) await publicCtx.firstDb.batch([statement]);
+};
+
+test('after reseal, no table and no object has anything that is sealed with the old key', async () => {
+  useFakeClock();
+  const ada = await signUp();
+  const { accountId, token } = ada;
+  await furnishAccount(ada);
+  await furnishUser(ada);
+  await holdLink(accountId);
+  const [store] = (await ada.asSession('GET', '/api/stores')).body.data;
+  const setSecret = async (service: ReturnType<typeof serviceWith>, n: number) => {
+    const secret = `whsec_${btoa(`another secret of the shop, number ${n}`)}`;
+    expect((await service.withSession(token, 'PATCH', `/api/stores/${store.id}`, { secret })).status).toBe(
+      200,
+    );
+  };
+  await setSecret(serviceWith({ SEALING_KEYS: OLD }), 1);
+  await env.DB2.prepare('UPDATE stores SET api_key = ? WHERE id = ?')
+    .bind(await sealFor({ env, accountId }, store.id, 'api_key', 'sk_x'), store.id)
+    .run();
+  const newest = `k4:${btoa('one-more-sealing-key-of-32-bytes')}`;
+  const service = serviceWith({ SEALING_KEYS: `${newest},${NEW},${OLD}` });
+  expect(await findLeftovers(accountId, ['k1.'])).toEqual(SEALED);
+  await resealAll(service);
+  expect(await findLeftovers(accountId, ['k1.'])).toEqual([]);
+
+  // A secret of the old key that one of the new key has replaced.
+  await setSecret(serviceWith({ SEALING_KEYS: `${OLD},${newest}` }), 2);
+  await setSecret(service, 3);
+  await resealAll(service);
+  expect(await findLeftovers(accountId, ['k1.'])).toEqual([]);
+
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await runHourlyWork({ ...env, SEALING_KEYS: newest });
+  expect((await lastMailTo(HELD_ADDRESS)).text).toContain('#token=lkt_way_back');
 });
