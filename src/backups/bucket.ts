@@ -68,10 +68,11 @@ export const openRecord = <T>(bucket: Bucket, name: string) => {
       return found && { value: JSON.parse(found.text) as T, etag: found.etag };
     },
 
-    /** Without an etag, the object must not exist. Returns whether it was written. */
-    write: async (value: T, etag: string | null): Promise<boolean> => {
+    /** Without an etag, the object must not exist. Returns the new etag, or null if it was not written. */
+    write: async (value: T, etag: string | null): Promise<string | null> => {
       const onlyIf = etag === null ? { etagDoesNotMatch: '*' } : { etagMatches: etag };
-      return (await writeSealed(bucket, name, owner, JSON.stringify(value), onlyIf)) !== null;
+      const written = await writeSealed(bucket, name, owner, JSON.stringify(value), onlyIf);
+      return written && written.etag;
     },
 
     remove: () => bucket.r2.delete(name),

@@ -152,10 +152,9 @@ const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Re
   }
   const state = { id, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() };
   // Written before the first row, which would otherwise make the service one that has accounts.
-  const isWritten = await record.write(state, found?.etag ?? null);
-  const written = isWritten ? await record.read() : null;
-  if (!written) throw refuse('Another call restores the backup.');
-  return { state, etag: written.etag };
+  const etag = await record.write(state, found?.etag ?? null);
+  if (etag === null) throw refuse('Another call restores the backup.');
+  return { state, etag };
 };
 
 /** Restores the next chunks. */

@@ -1,4 +1,5 @@
 import { accountDatabases } from '../db/client.ts';
+import type { BackupPlace } from '../operators/backup.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Bucket, openRecord, readSealed, writeSealed } from './bucket.ts';
 import type { StoredValue, Tally } from './lines.ts';
@@ -7,10 +8,19 @@ import type { StoredValue, Tally } from './lines.ts';
 
 export const BACKUP_FORMAT = 1;
 
+/** `within` is how far the account after `afterAccount` is, whose reading has begun so often without getting any further. */
+export interface AccountsPosition {
+  phase: 'objects';
+  database: number;
+  afterAccount: string;
+  tries: number;
+  within?: BackupPlace | null;
+}
+
 /** Where the next step goes on. Databases and tables are numbered in their order. */
 export type BackupPosition =
   | { phase: 'rows'; database: number; table: number; after: StoredValue[] | null }
-  | { phase: 'objects'; database: number; afterAccount: string; tries: number }
+  | AccountsPosition
   | { phase: 'verify'; chunk: number; found: Tally };
 
 export interface Running {

@@ -2,7 +2,7 @@ import { asc, gt } from 'drizzle-orm';
 import { accountDatabases, databaseOf } from '../db/client.ts';
 import { accounts } from '../db/schema.ts';
 import { TABLES } from '../db/tables.ts';
-import { readBackup } from '../operators/backup.ts';
+import { readBackupFrom } from '../operators/backup.ts';
 import { SYSTEM } from '../shared/rules/audit.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { logError, logLine } from '../shared/text/log.ts';
@@ -10,7 +10,14 @@ import { type Bucket, readSealed } from './bucket.ts';
 import { type ChunkWriter, openChunkWriter } from './chunk-writer.ts';
 import { readLines, type Tally, tally } from './lines.ts';
 import { readPage } from './rows.ts';
-import { chunkName, chunkOwner, running, type Running, writeSummary } from './state.ts';
+import {
+  type AccountsPosition,
+  chunkName,
+  chunkOwner,
+  running,
+  type Running,
+  writeSummary,
+} from './state.ts';
 
 // One step of a backup: it goes on where the last one stopped, and writes down where it stops. A step that dies is made again:
 // what it has written is no part of the backup.
@@ -19,7 +26,7 @@ import { chunkName, chunkOwner, running, type Running, writeSummary } from './st
 const STEP_MS = 15_000;
 const MAX_PAGES = 300;
 const MAX_ACCOUNTS = 100;
-/** An account whose objects fail so often is left out, and named. */
+/** An account whose objects fail so often, or end the step, is left out, and named. */
 const MAX_TRIES = 3;
 
 interface Budget {
@@ -47,24 +54,72 @@ const copyRows = async (env: Env, state: Running, writer: ChunkWriter, budget: B
   }
 };
 
-/** Reads what an account's objects own. They are asked while calls go on, so each line is as of its own time. */
-const copyAccount = async (env: Env, accountId: string, writer: ChunkWriter): Promise<void> => {
+/** Reads what an account's objects own, as far as the step's time lasts. Returns whether that was all. */
+const copyAccount = async (
+  env: Env,
+  accountId: string,
+  position: AccountsPosition,
+  writer: ChunkWriter,
+  { stopAtMs }: Budget,
+): Promise<boolean> => {
   const ctx = { env, db: databaseOf(env, accountId), accountId, key: null, actor: SYSTEM, ip: null };
-  let id = '';
-  for await (const [line] of readBackup(ctx)) {
-    if (line.type === 'backup') ({ id } = line);
+  for await (const { id, line, next } of readBackupFrom(ctx, position.within ?? null)) {
     await writer.add({ account: accountId, id, line });
+    position.within = next;
+    if (next && Date.now() >= stopAtMs) return false;
+  }
+  return true;
+};
+
+/** Goes on with an account. Returns whether the step can go on to the next one. */
+const copyNext = async (
+  env: Env,
+  accountId: string,
+  state: Running,
+  position: AccountsPosition,
+  writer: ChunkWriter,
+  budget: Budget,
+): Promise<boolean> => {
+  try {
+    const isWhole = await copyAccount(env, accountId, position, writer, budget);
+    position.tries = 0;
+    if (isWhole) position.afterAccount = accountId;
+    return isWhole;
+  } catch (error) {
+    logError('backup_of_account_failed', error, { account_id: accountId, backup_id: state.id });
+    return false;
   }
 };
 
-const copyObjects = async (env: Env, state: Running, writer: ChunkWriter, budget: Budget): Promise<void> => {
+const leaveOut = (accountId: string, state: Running, position: AccountsPosition): void => {
+  const error = new Error(
+    `Left out of the backup: ${MAX_TRIES} tries have failed, or have ended their step.`,
+  );
+  logError('backup_of_account_failed', error, { account_id: accountId, backup_id: state.id });
+  state.missing.push(accountId);
+  Object.assign(position, { afterAccount: accountId, tries: 0, within: null });
+};
+
+/**
+ * Copies the objects of the next accounts. What kills the step throws nothing, so a try is saved before it begins: the first of
+ * the step, or all, if the step before was killed by one of these. Returns false if another step came first.
+ */
+const copyObjects = async (
+  env: Env,
+  state: Running,
+  writer: ChunkWriter,
+  budget: Budget,
+  save: () => Promise<boolean>,
+): Promise<boolean> => {
   const databases = accountDatabases(env);
+  const isCareful = state.position.phase === 'objects' && state.position.tries > 0;
+  let isToSave = true;
   while (state.position.phase === 'objects' && !isSpent(budget)) {
     const { position } = state;
     const from = databases[position.database];
     if (!from) {
       state.position = { phase: 'verify', chunk: 0, found: {} };
-      return;
+      return true;
     }
     budget.pages--;
     const found = await from.db
@@ -74,21 +129,20 @@ const copyObjects = async (env: Env, state: Running, writer: ChunkWriter, budget
       .orderBy(asc(accounts.id))
       .limit(MAX_ACCOUNTS);
     for (const { id } of found) {
-      if (Date.now() >= budget.stopAtMs) return;
-      try {
-        await copyAccount(env, id, writer);
-      } catch (error) {
-        position.tries++;
-        logError('backup_of_account_failed', error, { account_id: id, backup_id: state.id });
-        if (position.tries < MAX_TRIES) return;
-        state.missing.push(id);
+      if (Date.now() >= budget.stopAtMs) return true;
+      if (position.tries >= MAX_TRIES) {
+        leaveOut(id, state, position);
+        continue;
       }
-      position.afterAccount = id;
-      position.tries = 0;
+      position.tries++;
+      if (isToSave && !(await save())) return false;
+      isToSave = isCareful;
+      if (!(await copyNext(env, id, state, position, writer, budget))) return true;
     }
     if (found.length < MAX_ACCOUNTS)
       state.position = { phase: 'objects', database: position.database + 1, afterAccount: '', tries: 0 };
   }
+  return true;
 };
 
 /** Reads the chunks back. Returns whether all of them were read. */
@@ -127,14 +181,20 @@ export const makeStep = async (env: Env, bucket: Bucket): Promise<StepResult | n
   const record = running(bucket);
   const found = await record.read();
   if (!found) return null;
-  const { value: state, etag } = found;
+  const { value: state } = found;
+  let etag: string | null = found.etag;
   const budget = { stopAtMs: Date.now() + STEP_MS, pages: MAX_PAGES };
   const writer = openChunkWriter(bucket, state);
+  const save = async (): Promise<boolean> => {
+    await writer.flush();
+    etag = await record.write(state, etag);
+    return etag !== null;
+  };
   await copyRows(env, state, writer, budget);
-  await copyObjects(env, state, writer, budget);
+  if (!(await copyObjects(env, state, writer, budget, save))) return null;
   await writer.flush();
   const isVerified = await verify(bucket, state, budget);
-  if (!(await record.write(state, etag))) return null;
+  if (!(await save())) return null;
   if (!isVerified) return { status: 'running', state };
   const status = await finish(bucket, state);
   await record.remove();

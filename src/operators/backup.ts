@@ -50,10 +50,26 @@ const readPage = async (ctx: Ctx, name: ObjectName, cursor: BackupCursor | null)
   return page;
 };
 
-/** Reads what an account's objects own, a line a page. Each line is as of its own time: calls go on meanwhile. */
-export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
+/** Where the reading of an account's objects goes on. */
+export interface BackupPlace extends Pick<Header, 'id' | 'steps'> {
+  /** The number of an object. */
+  object: number;
+  cursor: BackupCursor | null;
+  /** How many lines came before. */
+  lines: number;
+}
+
+interface PlacedLine {
+  /** That of the first line. */
+  id: string;
+  line: Line;
+  /** Null after the last line. */
+  next: BackupPlace | null;
+}
+
+const begin = async (ctx: Ctx): Promise<Header> => {
   const [gate, outbox] = await Promise.all([readPage(ctx, 'gate', null), readPage(ctx, 'outbox', null)]);
-  const header: Header = {
+  return {
     type: 'backup',
     format: FORMAT,
     id: crypto.randomUUID(),
@@ -61,18 +77,43 @@ export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
     at: isoTime(Date.now()),
     steps: { gate: gate.steps, outbox: outbox.steps },
   };
-  yield [header];
-  let lines = 0;
-  for (const name of OBJECTS) {
-    let cursor: BackupCursor | null = null;
-    do {
-      const { part, next }: BackupPage = await readPage(ctx, name, cursor);
-      if (part.type === 'values' || part.rows.length > 0) {
-        yield [{ object: name, ...part }];
-        lines++;
-      }
-      cursor = next;
-    } while (cursor);
+};
+
+async function* readRest(ctx: Ctx, from: BackupPlace): AsyncGenerator<PlacedLine> {
+  const { id, steps } = from;
+  let { object, cursor, lines } = from;
+  for (let name = OBJECTS[object]; name; name = OBJECTS[object]) {
+    const { part, next }: BackupPage = await readPage(ctx, name, cursor);
+    if (!next) object++;
+    cursor = next;
+    if (part.type === 'rows' && part.rows.length === 0) continue;
+    lines++;
+    yield { id, line: { object: name, ...part }, next: { id, steps, object, cursor, lines } };
   }
-  yield [{ type: 'end', lines }];
+  yield { id, line: { type: 'end', lines }, next: null };
+}
+
+/** Whether an object has other tables by now, whose rows don't go with those that were read. */
+const isOutdated = async (ctx: Ctx, { object, cursor, steps }: BackupPlace): Promise<boolean> => {
+  const name = OBJECTS[object];
+  return name !== undefined && (await readPage(ctx, name, cursor)).steps !== steps[name];
+};
+
+/**
+ * Reads what an account's objects own, a line a page, from a place or from the beginning. Each line is as of its own time: calls
+ * go on meanwhile.
+ */
+export async function* readBackupFrom(ctx: Ctx, from: BackupPlace | null): AsyncGenerator<PlacedLine> {
+  let place = from;
+  if (!place || (await isOutdated(ctx, place))) {
+    const header = await begin(ctx);
+    const { id, steps } = header;
+    place = { id, steps, object: 0, cursor: null, lines: 0 };
+    yield { id, line: header, next: place };
+  }
+  yield* readRest(ctx, place);
+}
+
+export async function* readBackup(ctx: Ctx): AsyncGenerator<[Line]> {
+  for await (const { line } of readBackupFrom(ctx, null)) yield [line];
 }

@@ -9,6 +9,7 @@ import { cancelMove, runMove, startMove } from '../support/database-move.ts';
 import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, scrapeMetrics } from '../support/operator.ts';
+import { testCutOffSteps } from './cut-off.ts';
 import {
   backUp,
   beRestoring,
@@ -244,3 +245,5 @@ test('a backup that is not complete after two days makes room for another', asyn
   const { body } = await asOperator('GET', '/operator/backups');
   expect(body.data[0]).toMatchObject({ status: 'done' });
 });
+
+testCutOffSteps();

@@ -1,0 +1,113 @@
+import { env } from 'cloudflare:workers';
+import { expect, test, vi } from 'vitest';
+import { requireBucket } from '../../src/backups/bucket.ts';
+import { makeStep } from '../../src/backups/step.ts';
+import { type BackupPlace, type Line, readBackupFrom } from '../../src/operators/backup.ts';
+import { captureLogs } from '../http/security.ts';
+import { ctxOf } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { asOperator } from '../support/operator.ts';
+import { loseService, openSeller, pictureOf, restore } from './service.ts';
+
+const MAX_STEPS = 60;
+
+/** The service, with something that happens before the gate of an account reads a page for the backup. */
+const meeting = (accountId: string, meet: () => Promise<void>): Env => ({
+  ...env,
+  GATE: new Proxy(env.GATE, {
+    get: (namespace, property) =>
+      property === 'getByName'
+        ? (name: string) => {
+            const stub = namespace.getByName(name);
+            const isMet = name.includes(accountId);
+            const backup = async (call: never) => {
+              if (isMet) await meet();
+              return (stub as unknown as { backup: (call: never) => Promise<unknown> }).backup(call);
+            };
+            return { backup };
+          }
+        : Reflect.get(namespace, property),
+  }),
+});
+
+/** Makes steps until the backup ends. One that meets its end returns nothing, as if its process was gone. */
+const backUpMeeting = async (accountId: string, meet: (endStep: () => void) => Promise<void>) => {
+  const { body } = await asOperator('POST', '/operator/backups');
+  let steps = 0;
+  for (let status = 'running'; status === 'running' && steps < MAX_STEPS; steps++) {
+    const ended = Promise.withResolvers<null>();
+    const step = makeStep(
+      meeting(accountId, () => meet(() => ended.resolve(null))),
+      requireBucket(env),
+    );
+    status = (await Promise.race([step, ended.promise]))?.status ?? 'running';
+  }
+  const { body: backup } = await asOperator('GET', `/operator/backups/${String(body['id'])}`);
+  return { backup, steps };
+};
+
+/** Tests of steps that don't come to their end. */
+export const testCutOffSteps = () => {
+  test('an account that ends each step that reads it is left out and named, and the accounts after it are backed up', async () => {
+    await loseService();
+    const sellers = [await openSeller(0), await openSeller(1), await openSeller(2), await openSeller(3)];
+    const [, , deadly] = sellers.map(({ ada }) => ada.accountId).toSorted();
+    captureLogs();
+    const { backup } = await backUpMeeting(deadly!, (endStep) => {
+      endStep();
+      return new Promise(() => {});
+    });
+    expect(backup).toMatchObject({ status: 'done', accounts: 3, missing_accounts: [deadly] });
+  });
+
+  test('an account that ends two steps is backed up by the next one', async () => {
+    await loseService();
+    const [one] = [await openSeller(0), await openSeller(1)];
+    let times = 0;
+    const { backup } = await backUpMeeting(one.ada.accountId, async (endStep) => {
+      if (times++ >= 2) return;
+      endStep();
+      await new Promise(() => {});
+    });
+    expect(backup).toMatchObject({ status: 'done', accounts: 2, missing_accounts: [] });
+  });
+
+  test('an account that takes longer than a step is backed up by several, and restored as it was', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const other = await openSeller(1);
+    const before = await Promise.all([pictureOf(one), pictureOf(other)]);
+    useFakeClock(Date.now());
+    const { backup, steps } = await backUpMeeting(one.ada.accountId, async () => {
+      vi.advanceTimersByTime(16_000);
+    });
+    expect(backup).toMatchObject({ status: 'done', accounts: 2, missing_accounts: [] });
+    expect(steps).toBeGreaterThan(5);
+    await loseService();
+    expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 2 });
+    // The picture verifies the license, which counts.
+    for (const [i, seller] of [one, other].entries()) {
+      const { verifiedUsage = 0, ...was } = before[i] ?? {};
+      const counted = { usage: verifiedUsage, verifiedUsage: verifiedUsage + 1 };
+      expect(await pictureOf(seller)).toEqual({ ...was, ...counted });
+    }
+  });
+
+  test('an account with which another release goes on is read from the beginning', async () => {
+    const { ada } = await openSeller(0);
+    const readFrom = async (from: BackupPlace | null) => {
+      const lines: Line[] = [];
+      let place: BackupPlace | null = null;
+      for await (const { line, next } of readBackupFrom(ctxOf(ada.accountId), from)) {
+        lines.push(line);
+        if (lines.length === 2) place = next;
+      }
+      return { lines, place };
+    };
+    const { lines, place } = await readFrom(null);
+    expect(lines.length).toBeGreaterThan(4);
+    expect((await readFrom(place)).lines).toEqual(lines.slice(2));
+    const ofOther = place && { ...place, steps: { gate: 1, outbox: 1 } };
+    expect((await readFrom(ofOther)).lines.map(({ type }) => type)).toEqual(lines.map(({ type }) => type));
+  });
+};
