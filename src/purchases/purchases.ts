@@ -13,6 +13,7 @@ import {
   purchases,
   purchaseThings,
 } from '../db/schema.ts';
+import { pull } from '../gate/worker/commit.ts';
 import { listNames, unknownProduct } from '../products/named.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_MAILS } from '../shared/rules/stores.ts';
@@ -129,12 +130,15 @@ const asStore = (caller: Ctx, storeId: string): Ctx => {
   return { ...ctx, key: null, actor: { kind: 'store', id: storeId }, ip: null };
 };
 
-const settleRow = (ctx: Ctx, row: PurchaseRow, assign?: string) =>
-  settle(
+/** Returns once every verify sees the licenses, also those that another call has committed of which the gate hasn't heard yet. */
+const settleRow = async (ctx: Ctx, row: PurchaseRow, assign?: string): Promise<void> => {
+  await settle(
     asStore(ctx, row.storeId),
     { id: row.storeId, provider: row.provider },
     { purchaseIds: [row.id], ...(assign !== undefined && { assign }) },
   );
+  await pull(ctx);
+};
 
 /** Decides a purchase again, for example after a limit was raised. */
 export const retryPurchase = (ctx: Ctx, id: string) =>

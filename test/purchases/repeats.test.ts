@@ -64,16 +64,33 @@ test('an account that stores as much as it may adds nothing to its purchases', a
   expect(outcomeOf(await send('retry'))).toBe('200 ok');
 });
 
-test('a purchase of which the gate hears nothing keeps its entry, and the repeat returns it', async () => {
-  const assign = () => send('assign', { product: 'mill' });
+/** Makes a call while the gate hears nothing of what it commits. */
+const sendUnheard = async (call: string, body?: object) => {
   const cut = (['apply', 'pull'] as const).map((name) =>
     vi.spyOn(AccountGate.prototype, name).mockRejectedValue(new Error('The gate is cut off.')),
   );
-  const failed = await assign();
+  const failed = await send(call, body);
   for (const spy of cut) spy.mockRestore();
   expect(outcomeOf(failed)).toBe('503 unavailable');
+};
+
+test('a purchase of which the gate hears nothing keeps its entry, and the repeat returns it', async () => {
+  await sendUnheard('assign', { product: 'mill' });
   expect(await entries('purchase.assign')).toHaveLength(1);
-  const repeated = await assign();
+  const repeated = await send('assign', { product: 'mill' });
   expect([repeated.status, repeated.body.status]).toEqual([200, 'fulfilled']);
   expect(await entries('purchase.assign')).toHaveLength(1);
 });
+
+test.for([
+  ['assign', { product: 'mill' }, 'once'],
+  ['retry', undefined, 'another'],
+] as const)(
+  'a purchase’s %s answers once every verify sees its license, also if that was made earlier',
+  async ([call, body, key]) => {
+    await sendUnheard('assign', { product: 'mill' });
+    const answer = await send(call, body, key);
+    expect(outcomeOf(answer)).toBe('200 ok');
+    expect((await shop.ada.verify(answer.body.licenses[0].license_key)).body.status).toBe('active');
+  },
+);
