@@ -73,18 +73,18 @@ const replayedTooMany = () =>
 /** Sends what the endpoint has missed or refused, and returns how many deliveries that are. */
 export const replay = async (ctx: Ctx, endpointId: string, { since, events = null }: ReplayInput) => {
   const names = events ?? EVENT_NAMES;
-  const { count, isAll } = await audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
+  const replayed = await audited(ctx, ['webhook.replay', endpointId, { since, events: [...names] }], {
     check: () => assertEnabled(ctx, endpointId),
     makeChange: async (onceId) => {
       const wanted = { sinceMs: Date.parse(since), names: events };
-      const replayed = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, wanted, onceId);
-      if (replayed.count === 0 && !replayed.isAll) throw replayedTooMany();
-      return replayed;
+      const result = await outboxOf(ctx.env, ctx.accountId).replay(endpointId, wanted, onceId);
+      if (result === null) throw replayedTooMany();
+      return result;
     },
   });
   // What was sent before the limit keeps its entry.
-  if (!isAll) throw replayedTooMany();
-  return count;
+  if (typeof replayed !== 'number') throw replayedTooMany();
+  return replayed;
 };
 
 /** Returns the events that arrived after the cursor, or waits for the next event. */

@@ -28,11 +28,11 @@ export interface Replayed {
   next: string | null;
 }
 
-/** How many deliveries a replay sends, and whether those are all: the account may have replayed too many. */
-export interface ReplayResult {
-  count: number;
-  isAll: boolean;
-}
+/**
+ * How many deliveries a replay sends. Null if the account has replayed as many as it may in a day, and how many it sends still if
+ * it stops there. Versions of the Worker that run side by side during an update agree on the number and on null.
+ */
+export type ReplayResult = number | null | { stoppedAfter: number };
 
 const REPLAYED = 'replayed';
 

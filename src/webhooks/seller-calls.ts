@@ -104,18 +104,18 @@ export const openSellerCalls = (
     /** Sends failed deliveries again, see `openRepeats`. A repeat of a call that has not sent all sends the others. */
     replay: async (endpointId: string, wanted: Wanted, onceId: string | null): Promise<ReplayResult> => {
       const earlier = made.find(onceId);
-      if (earlier) return { count: earlier.result as number, isAll: true };
+      if (earlier) return earlier.result as number;
       let count = 0;
       let page: Replayed | null = { count, next: null };
       do {
         if (endpoints.get(endpointId)?.disabledReason !== null) break;
         page = dispatcher.replay(endpointId, wanted, page.next, Date.now());
-        if (!page) return { count, isAll: false };
+        if (!page) return count === 0 ? null : { stoppedAfter: count };
         count += page.count;
         await work.schedule(Date.now());
       } while (page.next !== null);
       // A call that was cut off has sent some of them, which are not counted again.
-      return { count: made.run(onceId, () => count), isAll: true };
+      return made.run(onceId, () => count);
     },
   };
 };

@@ -1,8 +1,9 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, type Mock, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { MAX_REPLAYED_PER_DAY } from '../../src/shared/rules/webhooks.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
+import { WebhookOutbox } from '../../src/webhooks/webhook-outbox.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
@@ -181,6 +182,22 @@ test('a replay that stops at the limit of the day has an entry, and its repeat o
   vi.setSystemTime(NOON + DAY_MS / 2);
   expect(await replayOnce()).toEqual([202, 1]);
   expect(await entries()).toBe(1);
+});
+
+test('during an update, a replay is told alike whichever version answers for the webhook', async () => {
+  const endpoint = await addEndpoint(ada, (await newReceiver()).url);
+  const earlier = vi.spyOn(WebhookOutbox.prototype, 'replay') as unknown as Mock<() => Promise<unknown>>;
+  earlier.mockResolvedValueOnce(3).mockResolvedValueOnce(null);
+  expect(await replay(endpoint)).toMatchObject({ status: 202, body: { deliveries: 3 } });
+  expect((await replay(endpoint)).status).toBe(429);
+  earlier.mockRestore();
+  const wanted = { sinceMs: NOON - DAY_MS, names: null };
+  const ask = () => outbox(ada.accountId).replay(endpoint.id, wanted);
+  expect(await ask()).toBe(0);
+  await runInDurableObject(outbox(ada.accountId), (_outbox, { storage }) => {
+    storage.kv.put('replayed', { day: '2027-03-10', count: MAX_REPLAYED_PER_DAY });
+  });
+  expect(await ask()).toBeNull();
 });
 
 test('an endpoint that answers 410 again after five minutes is disabled, and the owner gets an email', async () => {
