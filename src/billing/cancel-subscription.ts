@@ -3,6 +3,7 @@ import { auditIf } from '../audit/audit.ts';
 import { getAccount } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesUnique } from '../db/errors.ts';
+import { giveUpClaim } from '../db/idempotency.ts';
 import { isLive, type SubscriptionRow, subscriptions, accounts } from '../db/schema.ts';
 import { eventChange } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/commit.ts';
@@ -25,6 +26,20 @@ const readIfDue = async (ctx: Ctx, provider: Provider, row: SubscriptionRow) => 
   await applyState(ctx, provider, subject);
   const current = await findUnended(ctx);
   return current?.id === row.id ? current : null;
+};
+
+/**
+ * Reads a subscription that a provider's notification has ended in the meantime, or an upgrade has replaced. A commit does it, so
+ * that the Idempotency-Key is claimed as for a cancellation of our own, and every verify sees the end before it is answered.
+ */
+const readOvertaken = async (ctx: Ctx, id: string): Promise<SubscriptionRow | null> => {
+  const [[row]] = await commit(
+    ctx,
+    [ctx.db.select().from(subscriptions).where(eq(subscriptions.id, id))],
+    [{ kind: 'account', ref: ctx.accountId }],
+    { isBeyondLimits: true, claimsId: id },
+  );
+  return row && row.endsAt !== null ? row : null;
 };
 
 /** Cancels the subscription, unless there is nothing to cancel. */
@@ -78,10 +93,10 @@ const cancelUnended = async (ctx: Ctx, at: 'period_end' | 'now'): Promise<Subscr
     if (rows[0]) return rows[0];
   } catch (error) {
     if (!violatesUnique(error, 'applied_facts.name')) throw error;
-    // In the meantime, a provider's notification has ended the subscription or an upgrade has replaced it.
-    const [row] = await db.select().from(subscriptions).where(eq(subscriptions.id, subscription.id));
-    if (row && row.endsAt !== null) return row;
+    const row = await readOvertaken(ctx, subscription.id);
+    if (row) return row;
   }
+  await giveUpClaim(ctx, subscription.id);
   return null;
 };
 
