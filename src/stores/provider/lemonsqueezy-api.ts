@@ -6,14 +6,23 @@ import type { ApiAccess, StoreApi } from './provider.ts';
 
 const PAGE = 100;
 
-/** What is listed, one after the other, each with its newest objects first. */
-const LISTS = ['orders', 'subscription-invoices', 'subscriptions'];
+/**
+ * What is listed, one after the other, each with its newest objects first. An invoice brings its subscription along, which is older
+ * than what is listed of those, and without which a renewal pays for no period.
+ */
+const LISTS: Record<string, string> = {
+  orders: '',
+  'subscription-invoices': '&include=subscription',
+  subscriptions: '',
+};
+const NAMES = Object.keys(LISTS);
 
 /** What may become of older objects, such as a refund, doesn't move them in a list. */
 const LOOK_BACK_MS = 30 * DAY_MS;
 
 const list = z.object({
   data: z.array(resource),
+  included: z.array(resource).nullish(),
   meta: z.object({ page: z.object({ currentPage: z.number(), lastPage: z.number() }) }),
 });
 const one = z.object({ data: resource });
@@ -36,15 +45,17 @@ export const lemonsqueezyApi: StoreApi = {
   origin: () => 'https://api.lemonsqueezy.com',
 
   listRecent: async (access, sinceMs, cursor) => {
-    const [name = LISTS[0]!, number = '1'] = cursor?.split(' ') ?? [];
-    const page = list.parse(await get(access, `${name}?page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=${number}`));
+    const [name = NAMES[0]!, number = '1'] = cursor?.split(' ') ?? [];
+    const query = `page%5Bsize%5D=${PAGE}&page%5Bnumber%5D=${number}${LISTS[name] ?? ''}`;
+    const page = list.parse(await get(access, `${name}?${query}`));
     const isRecent = ({ attributes }: z.output<typeof resource>) =>
       (created.safeParse(attributes).data?.created_at ?? 0) >= sinceMs - LOOK_BACK_MS;
     const { currentPage, lastPage } = page.meta.page;
     const hasMore = currentPage < lastPage && page.data.some(isRecent);
-    const following = LISTS[LISTS.indexOf(name) + 1];
+    const following = NAMES[NAMES.indexOf(name) + 1];
+    const listed = [...page.data.filter(isRecent), ...(page.included ?? [])];
     return {
-      ...tellAll(page.data.filter(isRecent).map((object) => () => toLemonFacts(object))),
+      ...tellAll(listed.map((object) => () => toLemonFacts(object))),
       reachesBack: true,
       next: hasMore ? `${name} ${currentPage + 1}` : following === undefined ? null : `${following} 1`,
     };
