@@ -18,7 +18,7 @@ import { writeMail } from './due-mail.ts';
 import { eventsOf } from './events.ts';
 import { updateHeld } from './held-license.ts';
 import type { StoredFact, Surroundings } from './load.ts';
-import { merge, renumber } from './merge.ts';
+import { merge } from './merge.ts';
 import { decideAtOf, writeMissing } from './missing-offers.ts';
 import { insertLicenses, type NewLicense, newLicenses } from './new-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
@@ -34,6 +34,7 @@ export interface ToCommit {
   fresh: StoredFact[];
   /** Those that no purchase is known by. */
   things: Thing[];
+  /** In their places, also those of the others. */
   held: PurchaseLicenseRow[];
   /** Whether an email with keys was sent, or is to be. */
   isMailed: boolean;
@@ -146,8 +147,7 @@ const insertHeld = ({ db, accountId }: Ctx, purchaseId: string, made: NewLicense
 
 /** Returns about how many queries it has made. */
 export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<number> => {
-  const { row, others, around, nowMs } = wanted;
-  const held = renumber(wanted.held, row.id);
+  const { row, others, held, around, nowMs } = wanted;
   const decision = row.isErased ? { ...wanted.decision, email: null, name: null } : wanted.decision;
   const isHeld = (slot: number, number: number) =>
     held.some((one) => one.slot === slot && one.number === number);
@@ -158,7 +158,7 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<number
   const isMissing = wanted.missing.length > 0 || [row, ...others].some(({ status }) => status === 'unmapped');
   const statements: Statement[] = [
     ...[row, ...others].filter(({ version }) => version > 0).map((read) => guard(ctx, read)),
-    ...merge(ctx, row.id, others, wanted.held, decision),
+    ...merge(ctx, row.id, others, held, decision),
     writeRow(ctx, { ...wanted, decision }),
     ...writeFacts(ctx, wanted),
     ...(isMissing ? writeMissing(ctx, row, wanted.missing) : []),

@@ -8,7 +8,7 @@ import { changeEvent, type ChangedColumns, recordChange } from '../licenses/hist
 import type { AuditAction } from '../shared/rules/audit.ts';
 import { UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { changeLicense } from './rules/change-license.ts';
-import type { PurchaseDecision } from './rules/decide.ts';
+import { type PurchaseDecision, wantedOf } from './rules/decide.ts';
 
 // Makes the licenses of a purchase what it wants. Most of them change alike, so there are as few statements for many as for one.
 
@@ -51,7 +51,7 @@ const updateOf = (
   const slot = decision.slots.find((one) => one.slot === held.slot);
   if (!slot || !license) return [];
   const { offer } = slot;
-  const wanted = held.number < slot.count ? slot.wanted : slot.rest;
+  const wanted = wantedOf(slot, held.number);
   const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, offer.terms);
   const before: Noted = {
     wanted: held.wanted,

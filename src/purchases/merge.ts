@@ -12,25 +12,87 @@ import {
 } from '../db/schema.ts';
 import type { Statement } from '../gate/feed/write.ts';
 import { moveMails } from './due-mail.ts';
-import type { PurchaseDecision } from './rules/decide.ts';
+import type { PurchaseDecision, SlotDecision } from './rules/decide.ts';
 
 // A fact has shown that several purchases are one.
 
-/** Licenses of a purchase that was merged come after those that the other has, where both have some. */
-export const renumber = (held: PurchaseLicenseRow[], id: string): PurchaseLicenseRow[] => {
-  const taken = new Set(
-    held.filter((row) => row.purchaseId === id).map(({ slot, number }) => `${slot} ${number}`),
-  );
+/** No slot of a purchase has such a number. */
+const APART = 1_000_000;
+
+/** Keeps the slots of merged purchases apart from a purchase's own, so that a decision tells which license goes on in which. */
+export const keepApart = (held: PurchaseLicenseRow[], id: string): PurchaseLicenseRow[] => {
+  const slots = new Map<string, number>();
   return held.map((row) => {
     if (row.purchaseId === id) return row;
-    let { number } = row;
-    while (taken.has(`${row.slot} ${number}`)) number++;
-    taken.add(`${row.slot} ${number}`);
-    return { ...row, number };
+    const name = `${row.purchaseId} ${row.slot}`;
+    const slot = slots.get(name) ?? APART + slots.size;
+    slots.set(name, slot);
+    return { ...row, slot };
   });
 };
 
-/** Moves everything that others have to a purchase. */
+const placeOf = ({ slot, number }: { slot: number; number: number }) => `${slot} ${number}`;
+
+/**
+ * Finds the slot of a license whose own was given to another license: for the same thing, and one that lacks a license if there is
+ * one. Null if nothing tells that it is one too many, as what it is for may not be decided yet.
+ */
+const findSlot = (
+  { offer }: PurchaseLicenseRow,
+  { slots, reason }: PurchaseDecision,
+  isFree: (slot: SlotDecision) => boolean,
+): SlotDecision | null => {
+  const alike = [
+    ...slots.filter((slot) => slot.offer.ref === offer.ref),
+    ...slots.filter((slot) => slot.offer.product === offer.product),
+  ];
+  return alike.find(isFree) ?? alike[0] ?? (reason === null ? (slots[0] ?? null) : null);
+};
+
+/** Gives slots that were kept apart the lowest numbers that are left. */
+const openNumbers = (slots: number[]) => {
+  const used = new Set(slots.filter((slot) => slot < APART));
+  const numbers = new Map<number, number>();
+  return (slot: number): number => {
+    const known = slot < APART ? slot : numbers.get(slot);
+    if (known !== undefined) return known;
+    let number = 0;
+    while (used.has(number)) number++;
+    used.add(number);
+    numbers.set(slot, number);
+    return number;
+  };
+};
+
+/** Joins what was kept apart: each license goes on in its slot, and one that is one too many comes after those of another slot. */
+export const join = (
+  held: PurchaseLicenseRow[],
+  decision: PurchaseDecision,
+): { held: PurchaseLicenseRow[]; decision: PurchaseDecision } => {
+  if (!held.some(({ slot }) => slot >= APART)) return { held, decision };
+  const decided = new Set(decision.slots.map(({ slot }) => slot));
+  const numberOf = openNumbers([...held.map(({ slot }) => slot), ...decided]);
+  const slots = decision.slots.map((slot) => ({ ...slot, slot: numberOf(slot.slot) }));
+  const joined = { ...decision, slots: slots.toSorted((a, b) => a.slot - b.slot) };
+  const hasSlot = ({ slot }: PurchaseLicenseRow) => slot < APART || decided.has(slot);
+  const settled = held.filter(hasSlot).map((row) => ({ ...row, slot: numberOf(row.slot) }));
+  const taken = new Set(settled.map(placeOf));
+  const isFree = ({ slot, count }: SlotDecision) =>
+    Array.from({ length: count }, (_, number) => placeOf({ slot, number })).some(
+      (place) => !taken.has(place),
+    );
+  const others = held
+    .filter((row) => !hasSlot(row))
+    .map((row) => {
+      const place = { slot: findSlot(row, joined, isFree)?.slot ?? numberOf(row.slot), number: 0 };
+      while (taken.has(placeOf(place))) place.number++;
+      taken.add(placeOf(place));
+      return { ...row, ...place };
+    });
+  return { held: [...settled, ...others], decision: joined };
+};
+
+/** Moves everything that others have to a purchase. `held` are the licenses of all of them, in their places. */
 export const merge = (
   ctx: Ctx,
   purchaseId: string,
@@ -41,7 +103,7 @@ export const merge = (
   if (others.length === 0) return [];
   const { db } = ctx;
   const from = inJson(others.map(({ id }) => id));
-  const moved = renumber(held, purchaseId).filter((_, i) => held[i]?.purchaseId !== purchaseId);
+  const moved = held.filter((row) => row.purchaseId !== purchaseId);
   const isKept = ({ slot, number }: PurchaseLicenseRow) =>
     !slots.some((one) => one.slot === slot && number >= one.count);
   return [

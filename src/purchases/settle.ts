@@ -6,7 +6,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 import { commitPurchase } from './commit.ts';
 import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
-import { renumber } from './merge.ts';
+import { join, keepApart } from './merge.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
 import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
 
@@ -133,17 +133,22 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
     buyerRef,
     assigned: row.assigned,
   });
-  // Of a merged purchase, the first license of a slot says what the slot is for.
-  const held = renumber(loaded.held, row.id).toSorted((a, b) => b.number - a.number);
-  const earlier = new Map(held.map(({ slot, offer }) => [slot, offer]));
+  const apart = keepApart(loaded.held, row.id);
+  // The first license of a slot says what the slot is for.
+  const earlier = new Map(
+    apart.toSorted((a, b) => b.number - a.number).map(({ slot, offer }) => [slot, offer]),
+  );
   const buyers = around.buyer && !isErased && !around.buyer.isErased ? [around.buyer] : [];
-  const decision = decidePurchase({
-    facts: [...all, ...buyers],
-    offers: around.offers,
-    earlier,
-    assigned: row.assigned,
-    acceptsTest: around.acceptsTest,
-  });
+  const { held, decision } = join(
+    apart,
+    decidePurchase({
+      facts: [...all, ...buyers],
+      offers: around.offers,
+      earlier,
+      assigned: row.assigned,
+      acceptsTest: around.acceptsTest,
+    }),
+  );
   const missing = refs.filter((ref) => !around.offers.has(ref));
   const commit = (made: PurchaseDecision, decideAt: number | null) =>
     commitPurchase(ctx, {
@@ -151,7 +156,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
       others,
       fresh,
       things: things.filter((thing) => !known.things.has(thing)),
-      held: loaded.held,
+      held,
       isMailed: loaded.isMailed,
       around,
       decision: made,

@@ -21,14 +21,22 @@ export interface PurchaseBooks {
   acceptsTest: boolean;
 }
 
-/** The licenses of a slot: those with a number below `count` are as `wanted` says, and the others as `rest` does. */
+/** The licenses of a slot: those numbered below `count` are as `wanted` says, those below `sold` as `rest` does, and others end. */
 export interface SlotDecision {
   slot: number;
   offer: SoldOffer;
   count: number;
+  /** How many were ever paid. Those after them were made for a payment that turned out to be the same as another one. */
+  sold: number;
   wanted: WantedLicense;
   rest: WantedLicense;
 }
+
+/** Returns what a license of a slot is to be. */
+export const wantedOf = ({ count, sold, wanted, rest }: SlotDecision, number: number): WantedLicense => {
+  if (number < count) return wanted;
+  return number < sold ? rest : { ...rest, status: 'revoked' };
+};
 
 export interface PurchaseDecision {
   status: PurchaseStatus;
@@ -122,6 +130,7 @@ const decideSlot = (
   if (expiresAt === undefined) return null;
   const quantities = counted.map(({ line }) => line.quantity);
   const last = quantities.at(-1) ?? 1;
+  const isOfSeats = offer.quantity === 'seats';
   const refunded = AFTER[offer.onRefund];
   const disputed = isDisputed ? AFTER[offer.onDispute] : 'active';
   const wanted: WantedLicense = {
@@ -129,12 +138,13 @@ const decideSlot = (
     product: offer.product,
     expiresAt,
     graceDays: offer.grant === 'subscription' ? (isEnded ? 0 : offer.graceDays) : null,
-    seats: offer.quantity === 'seats' ? last : null,
+    seats: isOfSeats ? last : null,
   };
   return {
     slot,
     offer,
-    count: offer.quantity === 'seats' ? 1 : Math.max(...quantities),
+    count: isOfSeats ? 1 : Math.max(...quantities),
+    sold: isOfSeats ? 1 : Math.max(...paid.map(({ line }) => line.quantity)),
     wanted,
     rest: { ...wanted, status: worse(refunded, disputed) },
   };
