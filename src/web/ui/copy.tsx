@@ -1,6 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
+import { useHold } from './hold.ts';
 import { showError } from './toast.tsx';
 
 const SHOWN_MS = 1_600;
@@ -54,11 +55,23 @@ export const CopyButton = ({ text, children = 'Copy' }: { text: string; children
 };
 
 /** A secret in full, with a copy button. */
-export const Secret = ({ value, what }: { value: string; what: string }) => (
-  <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
-    <code className="min-w-0 flex-1 text-sm break-all select-all" data-secret>
-      {value}
-    </code>
-    <CopyIcon text={value} what={what} />
-  </div>
-);
+export const Secret = ({
+  value,
+  what,
+  isShownOnce,
+}: {
+  value: string;
+  what: string;
+  /** Whether it can't be seen again, so that a dialog isn't closed by mistake. */
+  isShownOnce: boolean;
+}) => {
+  useHold(isShownOnce);
+  return (
+    <div className="flex items-center gap-2 rounded-lg border border-line bg-sunken py-1.5 pr-1.5 pl-3">
+      <code className="min-w-0 flex-1 text-sm break-all select-all" data-secret>
+        {value}
+      </code>
+      <CopyIcon text={value} what={what} />
+    </div>
+  );
+};

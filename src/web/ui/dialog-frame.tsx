@@ -1,7 +1,8 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
+import { Holding, useAskBeforeUnload, useHolds } from './hold.ts';
 
 export const BACKDROP =
   'fixed inset-0 z-40 bg-veil transition-opacity duration-150 data-ending-style:opacity-0 data-starting-style:opacity-0';
@@ -20,27 +21,18 @@ export interface DialogProps {
   title: string;
   hint?: ReactNode;
   width?: string;
-  /** Whether only its own buttons close it, because what it shows can't be seen again. */
-  isHeld?: boolean;
   /** Returns the element to focus afterwards, if the button that opened the dialog may be gone. */
   focusAfter?: () => HTMLElement | null;
   children: ReactNode;
 }
 
-/** Whether fields that somebody has typed into are still shown. The browser asks before it leaves a page with such fields. */
+/** Whether fields that somebody has typed into are still shown. */
 const useTyped = () => {
   const [fields] = useState(() => new Set<EventTarget>());
   const isTyped = useCallback(
     () => [...fields].some((field) => field instanceof Element && field.isConnected),
     [fields],
   );
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => {
-      if (isTyped()) event.preventDefault();
-    };
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, [isTyped]);
   return { isTyped, note: ({ target }: { target: EventTarget }) => void fields.add(target) };
 };
 
@@ -67,13 +59,14 @@ export const DialogFrame = ({
   title,
   hint,
   width = 'max-w-lg',
-  isHeld = false,
   focusAfter,
   children,
 }: DialogProps) => {
   const content = useRef<HTMLDivElement>(null);
   const [isAsking, setAsking] = useState(false);
   const { isTyped, note } = useTyped();
+  const { isHeld, hold } = useHolds();
+  useAskBeforeUnload(() => isHeld || isTyped());
   const close = () => {
     if (isHeld) return;
     if (isTyped()) setAsking(!isAsking);
@@ -108,7 +101,7 @@ export const DialogFrame = ({
             )}
           </div>
           <div ref={content} onInput={note} className="min-h-0 overflow-y-auto px-5 pt-1 pb-5">
-            {children}
+            <Holding value={hold}>{children}</Holding>
           </div>
           {isAsking && <DiscardQuestion onKeep={() => setAsking(false)} onDiscard={onClose} />}
         </Base.Popup>

@@ -128,5 +128,10 @@ test('grants a plan, announces another address, and invites', async () => {
   await expect
     .poll(() => page.locator('[data-secret]').textContent())
     .toContain(`${service.origin}/register#invitation=`);
+  await page.keyboard.press('Escape');
+  const invitation = page.getByRole('dialog', { name: 'Invitation' });
+  await expect.poll(() => invitation.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  await invitation.getByRole('button', { name: 'Done' }).click();
+  await invitation.waitFor({ state: 'detached' });
   expect(visit.consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

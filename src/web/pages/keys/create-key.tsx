@@ -94,7 +94,7 @@ export const CreateKey = ({ isOpen, onClose }: { isOpen: boolean; onClose: () =>
     >
       {created ? (
         <div className="grid gap-4">
-          <Secret value={created} what="key" />
+          <Secret value={created} what="key" isShownOnce={false} />
           <DialogActions>
             <Button variant="solid" onClick={close}>
               Done

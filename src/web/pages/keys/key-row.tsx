@@ -28,7 +28,7 @@ const Revealed = ({ id }: { id: string }) => {
   if (!data) return <Skeleton className="h-11.5" />;
   return (
     <div className="grid gap-3">
-      <Secret value={data.api_key} what="key" />
+      <Secret value={data.api_key} what="key" isShownOnce={false} />
       {data.allowed_ips && (
         <p className="text-sm break-all text-muted">It works only from {data.allowed_ips.join(', ')}.</p>
       )}

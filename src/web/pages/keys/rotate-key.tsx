@@ -75,7 +75,7 @@ export const RotateKey = ({
     >
       {created ? (
         <div className="grid gap-4">
-          <Secret value={created} what="key" />
+          <Secret value={created} what="key" isShownOnce={false} />
           <DialogActions>
             <Button variant="solid" onClick={onClose}>
               Done

@@ -18,7 +18,7 @@ const Created = ({ license, onAnother }: { license: LicenseBody; onAnother: () =
       aria-label="License created"
       className="grid gap-4 outline-none"
     >
-      <Secret value={license.license_key} what="license key" />
+      <Secret value={license.license_key} what="license key" isShownOnce={false} />
       <DialogActions>
         <Button onClick={onAnother}>Create another</Button>
         <ButtonLink to="/licenses/$id" params={{ id: license.id }} variant="solid">

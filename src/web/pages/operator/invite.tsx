@@ -55,7 +55,7 @@ export const Invite = ({ actions }: { actions: OperatorActions }) => {
           <InviteForm actions={actions} onInvited={setUrl} onClose={close} />
         ) : (
           <div className="grid gap-4">
-            <Secret value={url} what="link" />
+            <Secret value={url} what="link" isShownOnce />
             <DialogActions>
               <Button variant="solid" onClick={close}>
                 Done

@@ -3,11 +3,13 @@ import { downloadText } from '../../lib/download.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
+import { useHold } from '../../ui/hold.ts';
 
 const FILE_NAME = 'latchkey-recovery-codes.txt';
 
 /** The recovery codes, which are shown only once. */
 export const RecoveryCodes = ({ codes, onDone }: { codes: string[]; onDone: () => void }) => {
+  useHold(true);
   const text = `${codes.join('\n')}\n`;
   return (
     <div className="grid gap-4">

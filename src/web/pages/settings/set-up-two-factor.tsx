@@ -52,7 +52,11 @@ const SetUp = ({ onConfirmed, onClose }: { onConfirmed: (codes: string[]) => voi
         )}
         <div className="grid min-w-48 flex-1 gap-3 text-sm">
           <p>Scan the code with an authenticator app. If you can’t, type this secret into the app:</p>
-          {setUp.data ? <Secret value={setUp.data.secret} what="secret" /> : <Skeleton className="h-16" />}
+          {setUp.data ? (
+            <Secret value={setUp.data.secret} what="secret" isShownOnce={false} />
+          ) : (
+            <Skeleton className="h-16" />
+          )}
         </div>
       </div>
       <TextField
@@ -88,7 +92,6 @@ export const SetUpTwoFactor = ({
       onClose={onClose}
       onClosed={() => setCodes(null)}
       focusAfter={focusAfter}
-      isHeld={codes !== null}
       title={codes ? 'Save your recovery codes' : 'Set up two-factor authentication'}
     >
       {codes ? (

@@ -75,7 +75,6 @@ const ReplaceCodes = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
       isOpen={isOpen}
       onClose={onClose}
       onClosed={() => setCodes(null)}
-      isHeld={codes !== null}
       title={codes ? 'Save your recovery codes' : 'Make new recovery codes?'}
       hint={!codes && 'The ones that you have will stop working.'}
     >

@@ -89,7 +89,11 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
 
 const Added = ({ store }: { store: Store }) => (
   <div className="grid gap-4">
-    <Secret value={store.webhook_url} what="webhook URL" />
+    <Secret
+      value={store.webhook_url}
+      what="webhook URL"
+      isShownOnce={PROVIDERS[store.provider].secret === null}
+    />
     <p className="text-sm text-muted">
       Enter this URL in {PROVIDERS[store.provider].where}.
       {PROVIDERS[store.provider].secret === null &&
@@ -113,7 +117,6 @@ export const AddStore = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => 
     <Dialog
       isOpen={isOpen}
       onClose={close}
-      isHeld={added !== null && PROVIDERS[added.provider].secret === null}
       title={added ? 'Store added' : 'Add store'}
       hint={added ? 'One more step: let the store send its purchases here.' : undefined}
     >

@@ -110,7 +110,7 @@ export const EditStore = ({
         </Drafted>
       ) : (
         <div className="grid gap-4">
-          <Secret value={url} what="webhook URL" />
+          <Secret value={url} what="webhook URL" isShownOnce />
           <DialogActions>
             <Button onClick={close}>Done</Button>
           </DialogActions>

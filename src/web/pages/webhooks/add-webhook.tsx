@@ -36,7 +36,7 @@ const AddForm = ({ onAdded, onClose }: AddFormProps) => {
 
 const Added = ({ webhook, onClose }: { webhook: RevealedWebhook; onClose: () => void }) => (
   <div className="grid gap-4">
-    <Secret value={webhook.secret} what="signing secret" />
+    <Secret value={webhook.secret} what="signing secret" isShownOnce={false} />
     <VerifyHint />
     <DialogActions>
       <Button onClick={onClose}>Done</Button>

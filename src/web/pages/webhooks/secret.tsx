@@ -111,7 +111,11 @@ export const SecretCard = ({ id }: { id: string }) => {
         }
       />
       <div className="grid gap-3 px-5 pb-5">
-        {shown ? <Secret value={shown.secret} what="signing secret" /> : <Hidden id={id} />}
+        {shown ? (
+          <Secret value={shown.secret} what="signing secret" isShownOnce={false} />
+        ) : (
+          <Hidden id={id} />
+        )}
         {shown?.old_secret_expires_at && (
           <p className="text-sm">
             The previous secret also signs requests until{' '}
