@@ -16,7 +16,12 @@ setSessionLostListener(() => {
   if (signedInAccountId() === null) return;
   loseSession();
   const { href } = router.state.location;
-  void router.navigate({ to: '/login', search: { next: href, lost: true }, replace: true });
+  void router.navigate({
+    to: '/login',
+    search: { next: href, lost: true },
+    replace: true,
+    ignoreBlocker: true,
+  });
 });
 followOtherTabs();
 reloadAfterDeployment();

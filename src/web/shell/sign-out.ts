@@ -11,7 +11,7 @@ export const useSignOut = () => {
     ...logOut,
     onSuccess: () => {
       forgetSession();
-      return navigate({ to: '/login' });
+      return navigate({ to: '/login', ignoreBlocker: true });
     },
     onError: (error) => {
       // If the session has already ended, the sign-in page opens anyway.

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
@@ -21,6 +21,88 @@ beforeAll(async () => {
   storeId = (store as { id: string }).id;
   webhookId = (await ada.addWebhook({ url: 'http://127.0.0.1:9/hooks' })).id;
   ({ page, consoleErrors } = await visitAs(ada));
+});
+
+/** Holds back the calls that match, until they are let go. */
+const holdBack = async (url: string, isHeld: (route: Route) => boolean = () => true) => {
+  const held: Route[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    if (!isHeld(route)) return route.fallback();
+    held.push(route);
+    await released;
+    // A page that has given up on the call doesn't wait for it any more.
+    return route.continue().catch(() => undefined);
+  });
+  return { held, release };
+};
+
+/** Goes to another page without loading it anew, as a link or the Back button does. */
+const goTo = (path: string) => page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
+const pathname = () => new URL(page.url()).pathname;
+const heading = (name: string) => page.getByRole('heading', { level: 1, name });
+const question = () => page.getByRole('alertdialog', { name: 'Stop and leave this page?' });
+
+const suspendAll = async () => {
+  await openPage(page, '/products');
+  await page.getByRole('link', { name: 'Licenses' }).first().click();
+  await page.getByRole('checkbox', { name: 'Select all licenses shown' }).check();
+  await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+  await page.getByRole('button', { name: 'Suspend 7 licenses' }).click();
+};
+
+test('an action on many licenses stays on the screen until it is stopped or done', async () => {
+  const { held, release } = await holdBack('**/suspend');
+  await suspendAll();
+  await expect.poll(() => held.length).toBe(4);
+  await page.keyboard.press('Escape');
+  const dialog = page.getByRole('dialog', { name: 'Suspend licenses' });
+  await dialog.getByRole('button', { name: 'Stop' }).click();
+  release();
+  await dialog.getByText('4 licenses suspended. Stopped before 3 licenses.').waitFor();
+  await dialog.getByRole('button', { name: 'Undo' }).click();
+  await dialog.getByText('4 licenses reinstated.').waitFor();
+  await page.unroute('**/suspend');
+});
+
+test('who leaves an action on many licenses is asked first, and leaving stops it', async () => {
+  const { held, release } = await holdBack('**/suspend');
+  await suspendAll();
+  await expect.poll(() => held.length).toBe(4);
+  await page.evaluate('history.back()');
+  await question().getByRole('button', { name: 'Stay' }).click();
+  await question().waitFor({ state: 'detached' });
+  await expect.poll(pathname).toBe('/licenses');
+  await page.evaluate('history.back()');
+  await question().getByRole('button', { name: 'Stop and leave' }).click();
+  await heading('Products').waitFor();
+  release();
+  await openPage(page, '/licenses');
+  expect(held).toHaveLength(4);
+  await page.unroute('**/suspend');
+});
+
+test('who leaves an import is asked first, and leaving stops it', async () => {
+  const { held, release } = await holdBack('**/import?**', (route) =>
+    route.request().url().includes('dry_run=false'),
+  );
+  await openPage(page, '/licenses/import');
+  const file = {
+    name: 'licenses.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('license_key\nIMPORTED-1\n'),
+  };
+  await page.getByLabel(/Choose/).setInputFiles(file);
+  await page.getByRole('button', { name: 'Import 1 row' }).click();
+  await expect.poll(() => held.length).toBe(1);
+  await page.getByRole('link', { name: 'Products' }).first().click();
+  const aborted: string[] = [];
+  page.on('requestfailed', (request) => aborted.push(new URL(request.url()).pathname));
+  await question().getByRole('button', { name: 'Stop and leave' }).click();
+  await heading('Products').waitFor();
+  await expect.poll(() => aborted).toContain('/api/v1/licenses/import');
+  release();
+  await page.unroute('**/import?**');
 });
 
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();

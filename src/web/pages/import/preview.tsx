@@ -1,11 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { type ImportJob, type ImportSummary, runImport } from '../../data/import.ts';
 import { plural } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Progress } from '../../ui/progress.tsx';
+import { useStoppable, Working } from '../../ui/working.tsx';
 import { Counts, FailedRows, TakenRows } from './results.tsx';
 
 const changesOf = ({ counts }: ImportSummary) => counts.created + counts.updated;
@@ -34,26 +35,14 @@ const useCheck = (id: number, choices: unknown, job: ImportJob) => {
 /** Imports the file. After a stop or an error, it goes on after the rows that are imported. */
 const useImport = (job: ImportJob) => {
   const [summary, setSummary] = useState<ImportSummary>();
-  const [stop, setStop] = useState(() => new AbortController());
+  const { begin, ...stoppable } = useStoppable();
   const mutation = useMutation({
     mutationFn: (signal: AbortSignal) =>
       runImport(job, { isDryRun: false, before: summary }, setSummary, signal),
     meta: { invalidates: ['licenses', 'products', 'dashboard'] },
     retry: false,
   });
-  const isRunning = mutation.isPending;
-  useEffect(() => {
-    if (!isRunning) return undefined;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, [isRunning]);
-  const start = () => {
-    const controller = new AbortController();
-    setStop(controller);
-    mutation.mutate(controller.signal);
-  };
-  return { mutation, summary, start, stop };
+  return { mutation, summary, start: () => mutation.mutate(begin()), ...stoppable };
 };
 
 const Done = ({
@@ -97,6 +86,7 @@ const Running = ({ title, progress, onStop }: { title: string; progress: number;
         )
       }
     />
+    {onStop && <Working />}
     <div className="px-5 pb-5">
       <Progress label="Progress" share={progress} />
     </div>
@@ -157,13 +147,12 @@ export const Preview = ({
   onAnother: () => void;
 }) => {
   const check = useCheck(id, choices, job);
-  const { mutation, summary: done, start, stop } = useImport(job);
+  const { mutation, summary: done, start, stop, isStopped } = useImport(job);
   const summary = check.query.data;
   if (mutation.isSuccess) return <Done summary={mutation.data} job={job} onAnother={onAnother} />;
-  if (mutation.isPending)
-    return <Running title="Importing…" progress={done?.progress ?? 0} onStop={() => stop.abort()} />;
+  if (mutation.isPending) return <Running title="Importing…" progress={done?.progress ?? 0} onStop={stop} />;
   if (mutation.isError) {
-    const error = stop.signal.aborted ? null : mutation.error;
+    const error = isStopped ? null : mutation.error;
     return <Stopped summary={done} error={error} job={job} onContinue={start} onAnother={onAnother} />;
   }
   if (check.query.isError) {

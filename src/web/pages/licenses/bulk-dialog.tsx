@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Progress } from '../../ui/progress.tsx';
+import { Working } from '../../ui/working.tsx';
 import {
   ACTION_TEXTS,
   type BulkAction,
@@ -126,6 +127,7 @@ const Body = ({
   if (mutation.isSuccess) return <BulkResults job={job} results={results} onSend={send} onClose={onClose} />;
   return (
     <div className="grid gap-4">
+      <Working />
       <Progress
         label="Licenses"
         share={results.length / job.licenses.length}

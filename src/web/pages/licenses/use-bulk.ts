@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { sendForEach } from '../../data/bulk.ts';
 import type { LicenseBody } from '../../data/queries.ts';
+import { useStoppable } from '../../ui/working.tsx';
 import type { Undo } from './bulk-actions.ts';
 
 /** What is done with licenses, one after another. */
@@ -24,19 +25,18 @@ export interface BulkResult {
 /** Does a job, and collects its results as they arrive. */
 export const useBulk = () => {
   const [results, setResults] = useState<BulkResult[]>([]);
-  const controller = useRef(new AbortController());
+  const { begin, stop } = useStoppable();
   const mutation = useMutation({
     mutationFn: ({ licenses, send }: BulkJob) => {
-      const { signal } = (controller.current = new AbortController());
       setResults([]);
       return sendForEach(
         licenses,
         send,
         (license, error) => setResults((before) => [...before, { license, error }]),
-        signal,
+        begin(),
       );
     },
     meta: { invalidates: ['licenses', 'dashboard'] },
   });
-  return { mutation, results, stop: () => controller.current.abort() };
+  return { mutation, results, stop };
 };
