@@ -1,10 +1,11 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { useMutation, type UseMutationOptions } from '@tanstack/react-query';
+import type { UseMutationOptions } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { BACKDROP, DialogActions, DialogFrame, type DialogProps, POPUP } from './dialog-frame.tsx';
 import { Form, TextField } from './form.tsx';
 import { ProofPrompt } from './proof-prompt.tsx';
+import { useLeadingMutation } from './use-leading-mutation.ts';
 
 export { DialogActions, FormActions } from './dialog-frame.tsx';
 
@@ -31,7 +32,9 @@ interface ConfirmProps<Data> {
   typed?: string;
   /** Runs on confirmation. The dialog stays open until it succeeds. */
   write: UseMutationOptions<Data>;
-  onDone?: (data: Data) => Promise<void> | void;
+  onDone?: (data: Data) => void;
+  /** Goes to another page afterwards, unless somebody already has. */
+  lead?: () => Promise<void>;
   /** Returns the element to focus afterwards, if the button that opened the dialog may be gone. */
   focusAfter?: () => HTMLElement | null;
 }
@@ -58,9 +61,10 @@ const ConfirmBody = <Data,>({
   typed,
   write,
   onDone,
+  lead,
 }: Omit<ConfirmProps<Data>, 'isOpen' | 'focusAfter'>) => {
   const [text, setText] = useState('');
-  const mutation = useMutation({ ...write, ...(onDone && { onSuccess: onDone }) });
+  const mutation = useLeadingMutation({ ...write, ...(onDone && { onSuccess: onDone }) }, lead);
   return (
     <div className="p-5">
       <AlertDialog.Title className="text-lg font-semibold">{title}</AlertDialog.Title>

@@ -105,7 +105,106 @@ test('who leaves an import is asked first, and leaving stops it', async () => {
   await page.unroute('**/import?**');
 });
 
+const type = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text);
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const confirmWith = (text: string) => type(`Type ${text} to confirm`, text);
+const chooseAction = async (name: string) => {
+  await press('More actions');
+  await page.getByRole('menuitem', { name }).click();
+};
+
+const LEFT: [name: string, path: () => string | Promise<string>, call: string, steps: () => Promise<void>][] =
+  [
+    [
+      'creates a license',
+      () => '/licenses?create=true',
+      '**/licenses/create*',
+      () => page.getByRole('dialog').getByRole('button', { name: 'Create license' }).click(),
+    ],
+    [
+      'creates a product',
+      () => '/products?create=true',
+      '**/products/left',
+      async () => {
+        await type('Code', 'left');
+        await page.getByRole('dialog').getByRole('button', { name: 'Create product' }).click();
+      },
+    ],
+    [
+      'deletes a product',
+      async () => {
+        await ada.putProduct('gone');
+        return '/products/gone';
+      },
+      '**/products/gone',
+      async () => {
+        await press('Delete');
+        await press('Delete product');
+      },
+    ],
+    [
+      'deletes a license',
+      async () => {
+        const { id } = await ada.addLicense({ license_key: 'GONE-LICENSE' });
+        return `/licenses/${id}`;
+      },
+      '**/licenses/lic_*',
+      async () => {
+        await chooseAction('Delete…');
+        await confirmWith('GONE-LICENSE');
+        await press('Delete license');
+      },
+    ],
+    [
+      'erases a customer',
+      () => '/customers/grace@example.com',
+      '**/erase-customer',
+      async () => {
+        await press('Erase customer');
+        await confirmWith('grace@example.com');
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Erase customer' }).click();
+      },
+    ],
+    ['sends a test event', () => `/webhooks/${webhookId}`, '**/test', () => press('Send test event')],
+    [
+      'deletes a webhook',
+      () => `/webhooks/${webhookId}`,
+      '**/api/webhooks/*',
+      async () => {
+        await chooseAction('Delete…');
+        await confirmWith('127.0.0.1');
+        await press('Delete webhook');
+      },
+    ],
+    [
+      'deletes a store',
+      async () => {
+        const store = await ada.post('/api/stores', { provider: 'gumroad', name: 'Gone', api_key: 'token' });
+        return `/stores/${(store as { id: string }).id}`;
+      },
+      '**/api/stores/*',
+      async () => {
+        await press('Delete');
+        await confirmWith('Gone');
+        await press('Delete store');
+      },
+    ],
+  ];
+
+test.for(LEFT)('who %s and goes elsewhere meanwhile stays there', async ([, path, call, steps]) => {
+  await openPage(page, await path());
+  const { held, release } = await holdBack(call, (route) => route.request().method() !== 'GET');
+  await steps();
+  await expect.poll(() => held.length).toBe(1);
+  await goTo('/keys');
+  await heading('API keys').waitFor();
+  const answered = page.waitForResponse((response) => response.request() === held[0]?.request());
+  release();
+  expect((await answered).status()).toBeLessThan(300);
+  await page.evaluate('new Promise((done) => setTimeout(done, 500))');
+  expect(pathname()).toBe('/keys');
+  await page.unroute(call);
+});
 
 test('a URL that isn’t shown again is closed by its own button only', async () => {
   await openPage(page, `/stores/${storeId}`);

@@ -35,7 +35,7 @@ const Erase = ({ email }: { email: string }) => {
         email={email}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        onErased={() => navigate({ to: '/customers' })}
+        lead={() => navigate({ to: '/customers' })}
       />
     </>
   );

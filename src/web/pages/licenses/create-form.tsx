@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { addDays } from '../../../shared/rules/dates.ts';
 import { TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
@@ -14,6 +14,7 @@ import { formatDate, plural } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { useLeadingMutation } from '../../ui/use-leading-mutation.ts';
 import { readValues, type ValueRow } from '../../ui/values.ts';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
@@ -81,14 +82,11 @@ export const CreateForm = ({
   const productDays = products?.find(({ code }) => code === product)?.terms.duration_days ?? null;
   const [rows, setRows] = useState<ValueRow[]>(() => draftRows(draft, 'metadata') ?? []);
   const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
-  const create = useMutation({
-    ...createLicense,
-    onSuccess: onCreated,
-    onError: (error) => {
-      if (error instanceof ApiError && error.code === 'idempotency_conflict')
-        setIdempotencyKey(crypto.randomUUID());
-    },
-  });
+  const onError = (error: Error) => {
+    if (error instanceof ApiError && error.code === 'idempotency_conflict')
+      setIdempotencyKey(crypto.randomUUID());
+  };
+  const create = useLeadingMutation({ ...createLicense, onError }, onCreated);
 
   const send = (values: Record<string, string>) =>
     create.mutate({ json: inputOf(values, readValues('metadata', rows)), idempotencyKey });

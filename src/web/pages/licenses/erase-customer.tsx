@@ -7,11 +7,11 @@ interface EraseCustomerProps {
   email: string;
   isOpen: boolean;
   onClose: () => void;
-  onErased?: () => Promise<void>;
+  lead?: () => Promise<void>;
 }
 
 /** Asks whether a customer is to be erased. */
-export const EraseCustomer = ({ email, onErased, ...props }: EraseCustomerProps) => (
+export const EraseCustomer = ({ email, ...props }: EraseCustomerProps) => (
   <Confirm
     {...props}
     title="Erase this customer?"
@@ -19,10 +19,7 @@ export const EraseCustomer = ({ email, onErased, ...props }: EraseCustomerProps)
     isDangerous
     typed={email}
     write={eraseCustomer(email)}
-    onDone={() => {
-      showToast('Customer erased');
-      return onErased?.();
-    }}
+    onDone={() => showToast('Customer erased')}
   >
     <p>
       The customer’s {customerWords('conjunction')}, and the names of machines, are removed from all of their

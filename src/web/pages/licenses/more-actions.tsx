@@ -34,10 +34,6 @@ const ReplaceKey = ({ license, ...props }: DialogProps) => (
 
 const Delete = ({ license, ...props }: DialogProps) => {
   const navigate = useNavigate();
-  const leave = () => {
-    showToast('License deleted');
-    return navigate({ to: '/licenses' });
-  };
   return (
     <Confirm
       {...props}
@@ -46,7 +42,8 @@ const Delete = ({ license, ...props }: DialogProps) => {
       isDangerous
       typed={license.license_key}
       write={deleteLicense(license.id)}
-      onDone={leave}
+      onDone={() => showToast('License deleted')}
+      lead={() => navigate({ to: '/licenses' })}
     >
       <p>
         The license is deleted with its history and its seats. This can’t be undone. To end it and keep its

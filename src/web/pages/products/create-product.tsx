@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { MAX_DURATION_DAYS } from '../../../shared/rules/licenses.ts';
 import { MAX_PRODUCT_CODE_LENGTH, MAX_SEATS, PRODUCT_CODE_PATTERN } from '../../../shared/rules/terms.ts';
 import { invalidField } from '../../data/error.ts';
@@ -7,6 +6,7 @@ import type { Product } from '../../data/queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { useLeadingMutation } from '../../ui/use-leading-mutation.ts';
 import { NameField } from './name-field.tsx';
 import { NumberField } from './terms-fields.tsx';
 import { readWhole } from './terms.ts';
@@ -34,7 +34,7 @@ interface CreateProductProps {
 }
 
 const CreateForm = ({ onCreated, onClose }: Pick<CreateProductProps, 'onCreated' | 'onClose'>) => {
-  const create = useMutation({ ...createProduct, onSuccess: onCreated });
+  const create = useLeadingMutation(createProduct, onCreated);
   const send = (values: Record<string, string>) =>
     create.mutate({ code: readCode(values), json: readProduct(values) });
   return (

@@ -67,10 +67,6 @@ const ProductForm = ({ product }: { product: Product }) => {
 const DeleteProduct = ({ product }: { product: Product }) => {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
-  const leave = () => {
-    showToast('Product deleted');
-    return navigate({ to: '/products' });
-  };
   return (
     <>
       <Button size="sm" variant="danger-outline" onClick={() => setOpen(true)}>
@@ -83,7 +79,8 @@ const DeleteProduct = ({ product }: { product: Product }) => {
         action="Delete product"
         isDangerous
         write={deleteProduct(product.code)}
-        onDone={leave}
+        onDone={() => showToast('Product deleted')}
+        lead={() => navigate({ to: '/products' })}
       >
         <p>The product and its terms are deleted. A product that licenses still name can’t be deleted.</p>
       </Confirm>

@@ -25,10 +25,6 @@ const ABOVE = <UpLink to="/stores" name="Stores" />;
 const DeleteStore = ({ store }: { store: Store }) => {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
-  const leave = () => {
-    showToast('Store deleted');
-    return navigate({ to: '/stores' });
-  };
   return (
     <>
       <Button size="sm" variant="danger-outline" onClick={() => setOpen(true)}>
@@ -43,7 +39,8 @@ const DeleteStore = ({ store }: { store: Store }) => {
         isDangerous
         typed={store.name}
         write={deleteStore(store.id)}
-        onDone={leave}
+        onDone={() => showToast('Store deleted')}
+        lead={() => navigate({ to: '/stores' })}
       >
         <p>
           Its offers are deleted, and what it sends from now on is refused: refunds and renewals no longer

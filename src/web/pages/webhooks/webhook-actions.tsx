@@ -67,10 +67,6 @@ const Replay = ({ webhook, ...props }: DialogProps) => {
 
 const Delete = ({ webhook, ...props }: DialogProps) => {
   const navigate = useNavigate();
-  const leave = () => {
-    showToast('Webhook deleted');
-    return navigate({ to: '/webhooks' });
-  };
   return (
     <Confirm
       {...props}
@@ -79,7 +75,8 @@ const Delete = ({ webhook, ...props }: DialogProps) => {
       isDangerous
       typed={hostOf(webhook.url)}
       write={deleteWebhook(webhook.id)}
-      onDone={leave}
+      onDone={() => showToast('Webhook deleted')}
+      lead={() => navigate({ to: '/webhooks' })}
     >
       <p>
         <span className="break-all text-ink">{webhook.url}</span> stops receiving events. Its pending
