@@ -1,13 +1,14 @@
 import { api, call } from './client.ts';
 import { ApiError } from './error.ts';
-import { queryClient } from './query-client.ts';
+import { refetch } from './query-client.ts';
 
 // A tab follows what happens with one call at a time, which waits for the next event. Nothing is asked while nobody looks.
 
 const WAIT_SECONDS = '25';
 /** However many events arrive, a tab asks no more often than this. */
 const PAUSE_MS = 2_000;
-const MAX_RETRY_MS = 60_000;
+/** Whoever looks at a page sees it move again soon after an outage. */
+const MAX_RETRY_MS = 10_000;
 /** A glance at another tab interrupts nothing. */
 const HIDDEN_MS = 60_000;
 
@@ -29,7 +30,7 @@ const LISTS: unknown[] = ['list', 'customers'];
 /** Fetches again what is shown of the licenses, and the lists, counts, and purchases that they may be in. */
 const refresh = (events: Event[]) => {
   const ids = new Set(events.map(licenseOf));
-  void queryClient.invalidateQueries({
+  void refetch({
     predicate: ({ queryKey: [root, kind, of] }) => {
       if (root !== 'licenses') return root === 'dashboard' || root === 'purchases';
       return LISTS.includes(kind) || [of].flat().some((id) => ids.has(id));
@@ -39,8 +40,7 @@ const refresh = (events: Event[]) => {
 
 /** After a gap, everything may have changed. */
 const refreshAll = () => {
-  for (const root of ['licenses', 'dashboard', 'purchases'] as const)
-    void queryClient.invalidateQueries({ queryKey: [root] });
+  for (const root of ['licenses', 'dashboard', 'purchases'] as const) void refetch({ queryKey: [root] });
 };
 
 const pause = (ms: number, signal: AbortSignal) =>
@@ -48,10 +48,12 @@ const pause = (ms: number, signal: AbortSignal) =>
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
+      removeEventListener('online', end);
       resolve();
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end);
+    addEventListener('online', end);
   });
 
 const hasExpired = (error: unknown) => error instanceof ApiError && error.code === 'invalid_request';

@@ -1,4 +1,4 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, type Query, QueryClient, type QueryFilters } from '@tanstack/react-query';
 import { ApiError } from './error.ts';
 import type { QueryRoot } from './queries.ts';
 
@@ -17,16 +17,27 @@ const MAX_RETRIES = 2;
 const retryDelay = (failures: number, error: unknown): number =>
   (error instanceof ApiError ? error.retryAfterMs : null) ?? 500 * 2 ** failures;
 
-/** Fetches queries again. A response that is still on its way may be older than the mutation, so it is dropped. */
-const refetch = async (root: QueryRoot) => {
-  await queryClient.cancelQueries({ queryKey: [root] });
-  await queryClient.invalidateQueries({ queryKey: [root] });
+const isFetchingMore = ({ state }: Query) =>
+  state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore !== undefined;
+
+/**
+ * Fetches queries again. A response that is still on its way may be older than the change, so it is dropped, but not the next
+ * page of a list: somebody has asked for it, so it comes first.
+ */
+export const refetch = async (filters: QueryFilters): Promise<void> => {
+  const fetchAgain = async (query: Query) => {
+    while (isFetchingMore(query)) await query.promise?.catch(() => undefined);
+    const only = { predicate: (other: Query) => other === query };
+    await queryClient.cancelQueries(only);
+    await queryClient.invalidateQueries(only);
+  };
+  await Promise.all(queryClient.getQueryCache().findAll(filters).map(fetchAgain));
 };
 
 export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({
     onSettled: async (_data, error, _variables, _context, { meta }) => {
-      const refetched = (meta?.invalidates ?? []).map(refetch);
+      const refetched = (meta?.invalidates ?? []).map((root) => refetch({ queryKey: [root] }));
       // A mutation stays pending until the page shows its result. An error is shown immediately, but also invalidates
       // queries, because a mutation whose response was lost may have been applied.
       if (!error) await Promise.all(refetched);

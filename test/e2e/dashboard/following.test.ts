@@ -63,3 +63,54 @@ test('a tab that was hidden for a minute asks nothing, until somebody looks agai
   await expect.poll(() => page.getByRole('main').textContent()).toContain('Radia Perlman');
   await expect.poll(() => listens.length).toBeGreaterThan(before);
 });
+
+test('an event leaves the next page of a list alone that somebody has asked for', async () => {
+  for (let i = 0; i < 55; i++) await ada.addLicense({ license_key: `MANY-${i}-LICENSES` });
+  await openPage(page, '/licenses');
+  await waitUntilListening();
+  const rows = page.getByRole('table', { name: 'Licenses' }).locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(50);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let held = 0;
+  await page.route('**/api/v1/licenses?*cursor=*', async (route) => {
+    held++;
+    await released;
+    return route.continue();
+  });
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect.poll(() => held).toBe(1);
+  const told = page.waitForResponse((response) => response.url().includes('/api/events?'));
+  await ada.addLicense({ license_key: 'ARRIVED-MEANWHILE' });
+  await (await told).finished();
+  release();
+  await expect.poll(() => rows.count()).toBe(59);
+  await page.getByText('ARRIVED-MEANWHILE').first().waitFor();
+  await page.unroute('**/api/v1/licenses?*cursor=*');
+});
+
+test('after an outage, however long, it follows again within seconds', async () => {
+  const failed: string[] = [];
+  await page.route('**/api/events?**', (route) => {
+    failed.push(route.request().url());
+    return route.abort();
+  });
+  while (failed.length < 7) await page.clock.runFor(2_000);
+  await ada.addLicense({ customer_name: 'Edith Clarke' });
+  while (failed.length < 8) await page.clock.runFor(2_000);
+  await page.unroute('**/api/events?**');
+  await page.clock.runFor(12_000);
+  await expect
+    .poll(() => page.getByRole('main').textContent(), { timeout: 15_000 })
+    .toContain('Edith Clarke');
+});
+
+test('a browser that is online again follows at once', async () => {
+  await page.route('**/api/events?**', (route) => route.abort());
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/events?'));
+  await page.clock.runFor(30_000);
+  await failed;
+  await page.unroute('**/api/events?**');
+  const before = listens.length;
+  await page.evaluate(`dispatchEvent(new Event('online'))`);
+  await expect.poll(() => listens.length, { timeout: 1_500 }).toBeGreaterThan(before);
+});
