@@ -111,6 +111,18 @@ test('a purchase shows what the store has said, its licenses, and its email', as
   expect(await axeViolations(page)).toEqual([]);
 });
 
+test('an email that won’t be sent doesn’t say that it waits', async () => {
+  await page.route('**/api/purchases/*', async (route) => {
+    const response = await route.fetch();
+    const mails = [{ status: 'not_sent', due_at: null, sent_at: null, problem: 'nothing_to_send' }];
+    return route.fulfill({ response, json: { ...(await response.json()), mails } });
+  });
+  await page.reload();
+  const mail = page.getByRole('listitem').filter({ hasText: 'None of its licenses is valid anymore' });
+  await expect.poll(() => mail.textContent()).toContain('Not sent');
+  await page.unroute('**/api/purchases/*');
+});
+
 test('the list of customers has how many purchases each has, and the page of one has them', async () => {
   await openPage(page, '/customers');
   const cells = page.getByRole('row').filter({ hasText: 'grace@example.com' }).getByRole('cell');

@@ -11,7 +11,7 @@ import {
   storeQuery,
 } from '../../data/store-queries.ts';
 import { formatDate } from '../../lib/format.ts';
-import { Badge, LicenseBadge, StateBadge } from '../../ui/badge.tsx';
+import { Badge, LicenseBadge, StateBadge, type Tone } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copy.tsx';
@@ -73,6 +73,21 @@ const Licenses = ({ licenses }: Pick<PurchaseDetails, 'licenses'>) => (
   </Card>
 );
 
+type MailStatus = PurchaseDetails['mails'][number]['status'];
+
+const MAIL_TONES: Record<MailStatus, Tone> = {
+  sent: 'good',
+  due: 'brass',
+  waiting: 'warn',
+  not_sent: 'plain',
+};
+const MAIL_NAMES: Record<MailStatus, string> = {
+  sent: 'Sent',
+  due: 'Due',
+  waiting: 'Waiting',
+  not_sent: 'Not sent',
+};
+
 const Mails = ({ purchase }: { purchase: PurchaseDetails }) => {
   const resend = useMutation({
     ...resendPurchaseMail(purchase.id),
@@ -100,9 +115,7 @@ const Mails = ({ purchase }: { purchase: PurchaseDetails }) => {
           {purchase.mails.map((mail, index) => (
             // oxlint-disable-next-line react/no-array-index-key -- Emails have no id, and are only appended.
             <li key={index} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">
-              <StateBadge tone={mail.status === 'sent' ? 'good' : mail.status === 'due' ? 'brass' : 'warn'}>
-                {mail.status === 'sent' ? 'Sent' : mail.status === 'due' ? 'Due' : 'Waiting'}
-              </StateBadge>
+              <StateBadge tone={MAIL_TONES[mail.status]}>{MAIL_NAMES[mail.status]}</StateBadge>
               <span className="min-w-0 flex-1 text-muted">{mailText(mail.problem)}</span>
               {mail.sent_at !== null && <Time at={mail.sent_at} />}
             </li>
