@@ -5,15 +5,21 @@ const DRAFTS = 'latchkey.draft';
 
 export type DraftValues = Record<string, string>;
 
+export interface KeptDraft {
+  values: DraftValues;
+  /** The Idempotency-Key of what the form makes. */
+  key?: string;
+}
+
 const keyOf = (accountId: string, form: string) => `${DRAFTS}.${accountId}.${form}`;
 
-export const readDraft = (accountId: string, form: string): DraftValues | null => {
+export const readDraft = (accountId: string, form: string): KeptDraft | null => {
   const text = sessionStorage.getItem(keyOf(accountId, form));
-  return text === null ? null : (JSON.parse(text) as DraftValues);
+  return text === null ? null : (JSON.parse(text) as KeptDraft);
 };
 
-export const writeDraft = (accountId: string, form: string, values: DraftValues) =>
-  sessionStorage.setItem(keyOf(accountId, form), JSON.stringify(values));
+export const writeDraft = (accountId: string, form: string, draft: KeptDraft) =>
+  sessionStorage.setItem(keyOf(accountId, form), JSON.stringify(draft));
 
 export const dropDraft = (accountId: string, form: string) =>
   sessionStorage.removeItem(keyOf(accountId, form));

@@ -2,6 +2,7 @@ import { type MutationFunctionContext, mutationOptions } from '@tanstack/react-q
 import { type ApplicationCall, sendCall } from './application-call.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, invalidField, reword } from './error.ts';
+import { once, type Once } from './once.ts';
 import { type LicenseBody, licenseQuery, productQuery } from './queries.ts';
 
 // The mutations of licenses and products. `meta.invalidates` names the queries that are fetched again afterwards.
@@ -11,27 +12,24 @@ const productApi = api.v1.products[':code'];
 
 // Licenses
 
-export interface CreateLicense {
-  json: JsonOf<typeof api.v1.licenses.create.$post>;
-  /** Sending the same key again never creates a second license. */
-  idempotencyKey: string;
-}
+export type CreateLicense = JsonOf<typeof api.v1.licenses.create.$post>;
+
+const sendLicense = once(
+  (json: CreateLicense, options) =>
+    call(api.v1.licenses.create.$post({ json, query: {} }, options)).catch(
+      reword('license_key_taken', {
+        details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
+      }),
+    ),
+  {
+    made: 'created a license',
+    again: 'You can find it in the list. Submit the form again to create another license.',
+  },
+);
 
 export const createLicense = mutationOptions({
-  mutationFn: async ({ json, idempotencyKey }: CreateLicense, { client }) => {
-    const headers = { 'idempotency-key': idempotencyKey };
-    const license = await call(api.v1.licenses.create.$post({ json, query: {} }, { headers }))
-      .catch(
-        reword('license_key_taken', {
-          details: [{ path: 'license_key', message: 'One of your licenses already has this key' }],
-        }),
-      )
-      .catch(
-        reword('idempotency_conflict', {
-          message:
-            'An earlier attempt created a license, but its response was lost. You can find it in the list. Submit the form again to create another license.',
-        }),
-      );
+  mutationFn: async (sent: Once<CreateLicense>, { client }) => {
+    const license = await sendLicense(sent);
     client.setQueryData(licenseQuery(license.id).queryKey, license);
     return license;
   },
@@ -56,24 +54,14 @@ export const editLicense = (id: string) =>
     call(licenseApi.$patch({ param: { id }, json, query: {} })),
   );
 
-interface RenewLicense {
-  json: JsonOf<typeof licenseApi.renew.$post>;
-  /** Sending the same key again never renews the license twice. */
-  idempotencyKey: string;
-}
-
-export const sendRenewal = (id: string, json: RenewLicense['json'], idempotencyKey: string) =>
-  call(licenseApi.renew.$post({ param: { id }, json }, { headers: { 'idempotency-key': idempotencyKey } }));
-
-export const renewLicense = (id: string) =>
-  changeLicense(id, ({ json, idempotencyKey }: RenewLicense) =>
-    sendRenewal(id, json, idempotencyKey).catch(
-      reword('idempotency_conflict', {
-        message:
-          'An earlier attempt renewed the license, but its response was lost. Submit the form again to renew it once more.',
-      }),
-    ),
+export const sendRenewal = (id: string) =>
+  once(
+    (json: JsonOf<typeof licenseApi.renew.$post>, options) =>
+      call(licenseApi.renew.$post({ param: { id }, json }, options)),
+    { made: 'renewed the license', again: 'Submit the form again to renew it once more.' },
   );
+
+export const renewLicense = (id: string) => changeLicense(id, sendRenewal(id));
 
 export const withReason = (reason: string) => (reason.trim() === '' ? {} : { reason });
 

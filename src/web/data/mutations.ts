@@ -1,6 +1,7 @@
 import { mutationOptions, type QueryClient } from '@tanstack/react-query';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, reword } from './error.ts';
+import { once } from './once.ts';
 import { billingQuery } from './queries.ts';
 import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './webhook-queries.ts';
 
@@ -34,15 +35,27 @@ export const savePortal = mutationOptions({
 // API keys
 
 export const createApiKey = mutationOptions({
-  mutationFn: (json: JsonOf<(typeof api)['create-api-key']['$post']>) =>
-    call(api['create-api-key'].$post({ json })),
+  mutationFn: once(
+    (json: JsonOf<(typeof api)['create-api-key']['$post']>, options) =>
+      call(api['create-api-key'].$post({ json }, options)),
+    {
+      made: 'created an API key',
+      again: 'You can find it in the list. Submit the form again to create another key.',
+    },
+  ),
   meta: { invalidates: ['api-keys', 'dashboard', 'progress', 'onboarding'] },
 });
 
 export const rotateApiKey = (id: string) =>
   mutationOptions({
-    mutationFn: (json: JsonOf<(typeof api)['api-keys'][':id']['rotate']['$post']>) =>
-      call(api['api-keys'][':id'].rotate.$post({ param: { id }, json })),
+    mutationFn: once(
+      (json: JsonOf<(typeof api)['api-keys'][':id']['rotate']['$post']>, options) =>
+        call(api['api-keys'][':id'].rotate.$post({ param: { id }, json }, options)),
+      {
+        made: 'rotated the key',
+        again: 'You can find the new one in the list. Submit the form again to make another one.',
+      },
+    ),
     meta: { invalidates: ['api-keys', 'dashboard', 'onboarding'] },
   });
 
@@ -55,7 +68,13 @@ export const deleteApiKey = (id: string) =>
 // Webhooks
 
 export const addWebhook = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.webhooks.$post>) => call(api.webhooks.$post({ json })),
+  mutationFn: once(
+    (json: JsonOf<typeof api.webhooks.$post>, options) => call(api.webhooks.$post({ json }, options)),
+    {
+      made: 'added a webhook',
+      again: 'You can find it in the list. Submit the form again to add another webhook.',
+    },
+  ),
   meta: { invalidates: ['webhooks', 'dashboard', 'progress'] },
 });
 

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/r
 import type { InferResponseType } from 'hono/client';
 import type { PurchaseStatus } from '../../shared/rules/stores.ts';
 import { api, call, type JsonOf } from './client.ts';
+import { once } from './once.ts';
 import { cursorOf, PAGE, paged } from './queries.ts';
 
 // The queries and mutations of stores, their offers, and purchases.
@@ -41,7 +42,13 @@ export const offersQuery = (id: string) =>
   });
 
 export const createStore = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.stores.$post>) => call(api.stores.$post({ json })),
+  mutationFn: once(
+    (json: JsonOf<typeof api.stores.$post>, options) => call(api.stores.$post({ json }, options)),
+    {
+      made: 'added a store',
+      again: 'You can find it in the list. Submit the form again to add another store.',
+    },
+  ),
   meta: { invalidates: ['stores'] },
 });
 

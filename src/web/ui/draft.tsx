@@ -1,5 +1,6 @@
 import { createContext, Fragment, type ReactNode, type RefObject, use, useEffect, useState } from 'react';
 import { type DraftValues, dropDraft, readDraft, writeDraft } from '../data/drafts.ts';
+import { type OnceKey, openKey } from '../data/once.ts';
 import { signedInAccountId } from '../data/session.ts';
 import { Button } from './button.tsx';
 import type { ValueRow } from './values.ts';
@@ -50,6 +51,7 @@ const restore = async (form: HTMLFormElement, values: DraftValues) => {
 export interface Draft {
   /** What was typed before a reload, or before the session ended. */
   values: DraftValues | null;
+  key: OnceKey;
   save: (form: HTMLFormElement) => void;
   drop: () => void;
 }
@@ -93,14 +95,16 @@ export const useDrafting = (
 
 const openDraft = (name: string, onDrop: () => void): Draft => {
   const accountId = signedInAccountId() ?? '';
+  const kept = readDraft(accountId, name);
+  const key = openKey(kept?.key);
   return {
-    values: readDraft(accountId, name),
+    values: kept?.values ?? null,
+    key,
     save: (form) =>
-      writeDraft(
-        accountId,
-        name,
-        Object.fromEntries(fieldsOf(form).map((field) => [keyOf(field), valueOf(field)])),
-      ),
+      writeDraft(accountId, name, {
+        values: Object.fromEntries(fieldsOf(form).map((field) => [keyOf(field), valueOf(field)])),
+        key: key.read(),
+      }),
     drop: () => {
       if (signedInAccountId() !== accountId) return;
       dropDraft(accountId, name);

@@ -8,13 +8,14 @@ import { formatCount } from '../../lib/format.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { showError } from '../../ui/toast.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { ConnectStore } from './connect-store.tsx';
 import { CreateSample, SAMPLE_PRODUCT } from './create-sample.tsx';
 import { FirstVerify } from './first-verify.tsx';
 import { StepRow } from './step-row.tsx';
 
 const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
-  const create = useMutation({
+  const create = useOnce({
     ...createApiKey,
     onSuccess: ({ api_key }) => onCreated(api_key),
     onError: showError,

@@ -10,6 +10,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Segments } from '../../ui/tabs.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { showError } from '../../ui/toast.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { ApplicationCode } from '../products/in-application.tsx';
 import { CreateSample } from './create-sample.tsx';
 import { FirstMachine } from './first-machine.tsx';
@@ -48,7 +49,7 @@ export const FirstVerify = ({
   const [language, setLanguage] = useState<Language>('application');
   const usable = useUsableKey();
   const { data } = useQuery(onboardingQuery(completed));
-  const create = useMutation(createApiKey);
+  const create = useOnce(createApiKey);
 
   const readFullKey = async () => {
     if (apiKey) return apiKey;

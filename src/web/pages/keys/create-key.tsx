@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type KeyScope, MAX_KEY_NAME_LENGTH } from '../../../shared/rules/api-keys.ts';
 import { MAX_ALLOWED_IPS } from '../../../shared/rules/ip-addresses.ts';
@@ -8,6 +7,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Choice, ChoiceGroup, Form, TextArea, TextField } from '../../ui/form.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 
 /** Returns the end of the chosen day in the browser's time zone. */
 const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString();
@@ -15,7 +15,7 @@ const endOfDay = (date: string) => new Date(`${date}T23:59:59.999`).toISOString(
 const readAddresses = (text = ''): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 const CreateForm = ({ onCreated, onClose }: { onCreated: (key: string) => void; onClose: () => void }) => {
-  const create = useMutation({ ...createApiKey, onSuccess: ({ api_key }) => onCreated(api_key) });
+  const create = useOnce({ ...createApiKey, onSuccess: ({ api_key }) => onCreated(api_key) });
   const [scope, setScope] = useState<KeyScope>('full');
   const send = ({ name, expires_at, allowed_ips }: Record<string, string>) => {
     const addresses = readAddresses(allowed_ips);

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { DEFAULT_OVERLAP_HOURS } from '../../../shared/rules/api-keys.ts';
 import { rotateApiKey } from '../../data/mutations.ts';
@@ -7,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Form, SelectField } from '../../ui/form.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 
 const OVERLAPS = [
   { hours: 0, label: 'It stops at once' },
@@ -25,7 +25,7 @@ const RotateForm = ({
   onRotated: (key: string) => void;
   onClose: () => void;
 }) => {
-  const rotate = useMutation({ ...rotateApiKey(apiKey.id), onSuccess: ({ api_key }) => onRotated(api_key) });
+  const rotate = useOnce({ ...rotateApiKey(apiKey.id), onSuccess: ({ api_key }) => onRotated(api_key) });
   return (
     <Form
       write={rotate}

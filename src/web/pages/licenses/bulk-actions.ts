@@ -94,7 +94,8 @@ export const sendAction = (
 ): Promise<LicenseBody> => {
   const param = { id: license.id };
   if (action === 'product') return setProduct(license, product);
-  if (action === 'extend') return sendRenewal(license.id, expiry, `${extension}.${license.id}`);
+  if (action === 'extend')
+    return sendRenewal(license.id)({ json: expiry, idempotencyKey: `${extension}.${license.id}` });
   return call(licenseApi[action].$post({ param, json: withReason(reason) }));
 };
 

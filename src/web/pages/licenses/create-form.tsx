@@ -7,14 +7,14 @@ import {
   MAX_LICENSE_KEY_LENGTH,
   MIN_LICENSE_KEY_LENGTH,
 } from '../../../shared/rules/licenses.ts';
-import { ApiError, invalidField } from '../../data/error.ts';
+import { invalidField } from '../../data/error.ts';
 import { type CreateLicense, createLicense } from '../../data/license-mutations.ts';
 import { accountQuery, allProductsQuery, type LicenseBody } from '../../data/queries.ts';
 import { formatDate, plural } from '../../lib/format.ts';
 import { FormActions } from '../../ui/dialog.tsx';
 import { draftRows, useDraft } from '../../ui/draft.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
-import { useLeadingMutation } from '../../ui/use-leading-mutation.ts';
+import { useOnce } from '../../ui/use-once.ts';
 import { readValues, type ValueRow } from '../../ui/values.ts';
 import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
@@ -39,10 +39,7 @@ const isLicenseKey = (text: string) =>
   LICENSE_KEY_PATTERN.test(text);
 
 /** Reads the form's fields and leaves out the empty ones. */
-const inputOf = (
-  values: Record<string, string>,
-  metadata: LicenseBody['metadata'],
-): CreateLicense['json'] => {
+const inputOf = (values: Record<string, string>, metadata: LicenseBody['metadata']): CreateLicense => {
   const fields = (...names: string[]): Record<string, string> =>
     Object.fromEntries(
       names.flatMap((name) => {
@@ -81,15 +78,10 @@ export const CreateForm = ({
   const [product, setProduct] = useState(draft?.values?.['product'] ?? '');
   const productDays = products?.find(({ code }) => code === product)?.terms.duration_days ?? null;
   const [rows, setRows] = useState<ValueRow[]>(() => draftRows(draft, 'metadata') ?? []);
-  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
-  const onError = (error: Error) => {
-    if (error instanceof ApiError && error.code === 'idempotency_conflict')
-      setIdempotencyKey(crypto.randomUUID());
-  };
-  const create = useLeadingMutation({ ...createLicense, onError }, onCreated);
+  const create = useOnce(createLicense, onCreated);
 
   const send = (values: Record<string, string>) =>
-    create.mutate({ json: inputOf(values, readValues('metadata', rows)), idempotencyKey });
+    create.mutate(inputOf(values, readValues('metadata', rows)));
   return (
     <Form write={create} onSend={send} draft={draft}>
       <CustomerFields

@@ -1,7 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { addDays, isoDate } from '../../../shared/rules/dates.ts';
-import { ApiError } from '../../data/error.ts';
 import { renewLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { formatDate } from '../../lib/format.ts';
@@ -10,6 +7,7 @@ import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 
 const CHOICES: { kind: ExpiryKind; label: string }[] = [
@@ -27,13 +25,8 @@ const daysHintFor =
       : `From today to ${formatDate(addDays(today, days))}.`;
 
 const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => void }) => {
-  const [idempotencyKey, setIdempotencyKey] = useState(() => crypto.randomUUID());
-  const renew = useMutation({
+  const renew = useOnce({
     ...renewLicense(license.id),
-    onError: (error) => {
-      if (error instanceof ApiError && error.code === 'idempotency_conflict')
-        setIdempotencyKey(crypto.randomUUID());
-    },
     onSuccess: ({ expires_at }) =>
       showToast(
         expires_at === null
@@ -44,7 +37,7 @@ const RenewForm = ({ license, onClose }: { license: LicenseBody; onClose: () => 
   return (
     <Form
       write={renew}
-      onSend={(values) => renew.mutate({ json: readExpiry(values), idempotencyKey }, { onSuccess: onClose })}
+      onSend={(values) => renew.mutate(readExpiry(values), { onSuccess: onClose })}
       draft={useDraft()}
     >
       <ExpiryField

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
   MAX_STORE_NAME_LENGTH,
@@ -11,6 +10,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Choice, Form, SelectField, TextField } from '../../ui/form.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { PROVIDERS } from './providers.ts';
 
 interface AddFormProps {
@@ -21,7 +21,7 @@ interface AddFormProps {
 const AddForm = ({ onAdded, onClose }: AddFormProps) => {
   const draft = useDraft();
   const [provider, setProvider] = useState<StoreProviderName>('stripe');
-  const add = useMutation({ ...createStore, onSuccess: onAdded });
+  const add = useOnce({ ...createStore, onSuccess: onAdded });
   const texts = PROVIDERS[provider];
   const send = ({ name, secret, api_key }: Record<string, string>, form: FormData) =>
     add.mutate({

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { addWebhook } from '../../data/mutations.ts';
 import type { RevealedWebhook } from '../../data/webhook-queries.ts';
@@ -7,6 +6,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { chosenEvents, EventChoice } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
 import { VerifyHint } from './secret.tsx';
@@ -17,7 +17,7 @@ interface AddFormProps {
 }
 
 const AddForm = ({ onAdded, onClose }: AddFormProps) => {
-  const add = useMutation({ ...addWebhook, onSuccess: onAdded });
+  const add = useOnce({ ...addWebhook, onSuccess: onAdded });
   const send = ({ url = '', description }: Record<string, string>, form: FormData) => {
     const events = chosenEvents(form);
     add.mutate({ url: url.trim(), ...(description?.trim() && { description }), ...(events && { events }) });
