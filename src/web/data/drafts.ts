@@ -9,6 +9,8 @@ export interface KeptDraft {
   values: DraftValues;
   /** The Idempotency-Key of what the form makes. */
   key?: string;
+  /** What the record had when the form was opened. */
+  opened?: unknown;
 }
 
 const keyOf = (accountId: string, form: string) => `${DRAFTS}.${accountId}.${form}`;

@@ -1,7 +1,17 @@
-import { createContext, Fragment, type ReactNode, type RefObject, use, useEffect, useState } from 'react';
+import {
+  createContext,
+  Fragment,
+  type ReactNode,
+  type RefObject,
+  use,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { type DraftValues, dropDraft, readDraft, writeDraft } from '../data/drafts.ts';
 import { type OnceKey, openKey } from '../data/once.ts';
 import { signedInAccountId } from '../data/session.ts';
+import { changesFrom } from '../lib/changes.ts';
 import { Button } from './button.tsx';
 import type { ValueRow } from './values.ts';
 
@@ -52,6 +62,8 @@ export interface Draft {
   /** What was typed before a reload, or before the session ended. */
   values: DraftValues | null;
   key: OnceKey;
+  /** What the record had when the form was opened, before a reload, too. */
+  opened: { read: () => unknown; write: (values: unknown) => void };
   save: (form: HTMLFormElement) => void;
   drop: () => void;
 }
@@ -77,6 +89,25 @@ export const draftRows = (draft: Draft | null, map: string): ValueRow[] | null =
   }));
 };
 
+/**
+ * What a form's record had when the form was opened, and how the form's values differ from that. The rest isn't sent, because
+ * it may have changed elsewhere. A form that stays says what it has `saved`.
+ */
+export const useOpened = <Values extends object>(current: Values) => {
+  const draft = useDraft();
+  const [opened] = useState(() => (draft?.opened.read() as Values | undefined) ?? current);
+  const before = useRef(opened);
+  useEffect(() => draft?.opened.write(before.current), [draft]);
+  return {
+    opened,
+    changesTo: (values: Values) => changesFrom(before.current, values),
+    saved: (values: Values) => {
+      before.current = values;
+      draft?.opened.write(values);
+    },
+  };
+};
+
 /** Restores the draft of a form, and drops it once the form is sent or closed. */
 export const useDrafting = (
   draft: Draft | null,
@@ -97,13 +128,21 @@ const openDraft = (name: string, onDrop: () => void): Draft => {
   const accountId = signedInAccountId() ?? '';
   const kept = readDraft(accountId, name);
   const key = openKey(kept?.key);
+  let opened = kept?.opened;
   return {
     values: kept?.values ?? null,
     key,
+    opened: {
+      read: () => opened,
+      write: (values) => {
+        opened = values;
+      },
+    },
     save: (form) =>
       writeDraft(accountId, name, {
         values: Object.fromEntries(fieldsOf(form).map((field) => [keyOf(field), valueOf(field)])),
         key: key.read(),
+        opened,
       }),
     drop: () => {
       if (signedInAccountId() !== accountId) return;

@@ -40,6 +40,7 @@ export const createAccount = async (service: Client, name: string) => {
     token: session.token,
     post,
     put: send('put'),
+    patch: send('patch'),
     addKey: async (input: object = {}) => revealedApiKeyBody.parse(await post('/api/create-api-key', input)),
     addLicense: async (input: object = {}) => licenseBody.parse(await post('/api/v1/licenses/create', input)),
     patchLicense: (id: string, input: object) => send('patch')(`/api/v1/licenses/${id}`, input),

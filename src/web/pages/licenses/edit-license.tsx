@@ -7,7 +7,7 @@ import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
-import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
+import { Drafted, draftRows, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { readValues, rowsOf } from '../../ui/values.ts';
@@ -47,9 +47,19 @@ const changesOf = (
   return { ...changesFrom(license, next), ...(Object.keys(entries).length > 0 && { metadata: entries }) };
 };
 
+/** The fields that the form has. */
+const editedOf = (license: LicenseBody) => ({
+  customer_email: license.customer_email,
+  ...byField(TEXT_FIELDS, (name) => license[name]),
+  product: license.product,
+  expires_at: license.expires_at,
+  metadata: license.metadata,
+});
+
 const EditForm = ({ license: current, onClose }: { license: LicenseBody; onClose: () => void }) => {
+  const { opened } = useOpened(editedOf(current));
   // The license may change while the form is open, which then only sends what was changed in it.
-  const [license] = useState(current);
+  const [license] = useState({ ...current, ...opened });
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
   const draft = useDraft();
   const [rows, setRows] = useState(() => draftRows(draft, 'metadata') ?? rowsOf(license.metadata));

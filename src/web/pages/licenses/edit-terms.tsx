@@ -6,7 +6,7 @@ import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
 import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
-import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
+import { Drafted, draftRows, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { ValuesField } from '../../ui/values-field.tsx';
@@ -139,8 +139,9 @@ const SelfServiceField = ({ license, product }: TermsProps) => {
 };
 
 const EditForm = ({ license: current, product, onClose }: TermsProps & { onClose: () => void }) => {
+  const { opened } = useOpened({ terms: current.terms, updates_until: current.updates_until });
   // The license may change while the form is open, which then only sends what was changed in it.
-  const [license] = useState(current);
+  const [license] = useState({ ...current, ...opened });
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('Terms changed') });
   const draft = useDraft();
   const [rows, setRows] = useState(

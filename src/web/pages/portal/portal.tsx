@@ -5,6 +5,7 @@ import {
   MAX_PORTAL_NAME_LENGTH,
   MAX_SLUG_LENGTH,
   type PortalPermission,
+  type PortalPermissions,
 } from '../../../shared/rules/portal.ts';
 import { savePortal } from '../../data/mutations.ts';
 import { accountQuery } from '../../data/queries.ts';
@@ -12,7 +13,7 @@ import { type PortalSettings, portalQuery } from '../../data/settings-queries.ts
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -35,28 +36,66 @@ const PERMISSIONS: [PortalPermission, string, string][] = [
 /** The service refuses an empty text, and takes null for none. */
 const orNull = (text: string | undefined) => (text === undefined || text.trim() === '' ? null : text);
 
+const permissionsOf = ({ release_seat, offline_file, rotate_key, change_email }: PortalPermissions) => ({
+  release_seat,
+  offline_file,
+  rotate_key,
+  change_email,
+});
+
+const valuesOf = ({ allow, ...settings }: PortalSettings) => ({
+  enabled: settings.enabled,
+  slug: settings.slug,
+  name: settings.name,
+  accent_color: settings.accent_color,
+  support_url: settings.support_url,
+  products: settings.products,
+  ...allow,
+});
+
 const PortalForm = ({ settings }: { settings: PortalSettings }) => {
-  const [products, setProducts] = useState(settings.products);
+  const draft = useDraft();
+  const { opened, changesTo, saved } = useOpened(valuesOf(settings));
+  const [products, setProducts] = useState(opened.products);
   const save = useMutation({ ...savePortal, onSuccess: () => showToast('Portal saved') });
-  const send = (values: Record<string, string>, form: FormData) =>
-    save.mutate({
+  const send = (values: Record<string, string>, form: FormData) => {
+    const next = {
       enabled: form.has('enabled'),
       slug: orNull(values['slug']),
       name: orNull(values['name']),
-      accent_color: form.has('has_color') ? values['accent_color'] : null,
+      accent_color: form.has('has_color') ? (values['accent_color'] ?? null) : null,
       support_url: orNull(values['support_url']),
-      allow: Object.fromEntries(PERMISSIONS.map(([name]) => [name, form.has(name)])),
       products,
-    });
+      release_seat: form.has('release_seat'),
+      offline_file: form.has('offline_file'),
+      rotate_key: form.has('rotate_key'),
+      change_email: form.has('change_email'),
+    };
+    // The service replaces the settings as a whole.
+    const merged = { ...valuesOf(settings), ...changesTo(next) };
+    const { enabled, slug, name, accent_color, support_url } = merged;
+    save.mutate(
+      {
+        enabled,
+        slug,
+        name,
+        accent_color,
+        support_url,
+        products: merged.products,
+        allow: permissionsOf(merged),
+      },
+      { onSuccess: () => saved(next) },
+    );
+  };
   return (
-    <Form write={save} draft={useDraft()} onSend={send} className="max-w-xl px-5 pb-5">
-      <Choice name="enabled" label="The portal is on" defaultChecked={settings.enabled} />
+    <Form write={save} draft={draft} onSend={send} className="max-w-xl px-5 pb-5">
+      <Choice name="enabled" label="The portal is on" defaultChecked={opened.enabled} />
       <TextField
         label="Address"
         name="slug"
         maxLength={MAX_SLUG_LENGTH}
         spellCheck={false}
-        defaultValue={settings.slug ?? ''}
+        defaultValue={opened.slug ?? ''}
         placeholder="your-company"
         hint={`${location.origin}/portal/…  Letters, digits, and hyphens. An address that you give up stays yours for 30 days.`}
       />
@@ -64,20 +103,20 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         label="Name"
         name="name"
         maxLength={MAX_PORTAL_NAME_LENGTH}
-        defaultValue={settings.name ?? ''}
+        defaultValue={opened.name ?? ''}
         hint="What your customers know you as. Portal emails are sent under it."
       />
       <div className="grid gap-2">
         <Choice
           name="has_color"
           label="Buttons in your color"
-          defaultChecked={settings.accent_color !== null}
+          defaultChecked={opened.accent_color !== null}
         />
         <input
           type="color"
           name="accent_color"
           aria-label="Color of buttons"
-          defaultValue={settings.accent_color ?? '#2563eb'}
+          defaultValue={opened.accent_color ?? '#2563eb'}
           className="h-9 w-16 rounded-lg border border-line-strong bg-surface p-1"
         />
       </div>
@@ -85,15 +124,15 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         label="Support"
         name="support_url"
         type="url"
-        defaultValue={settings.support_url ?? ''}
+        defaultValue={opened.support_url ?? ''}
         hint="A URL, or mailto: and an email address. Customers find it at the bottom of the portal."
       />
       <ChoiceGroup label="Customers may">
         {PERMISSIONS.map(([name, label, hint]) => (
-          <Choice key={name} name={name} label={label} hint={hint} defaultChecked={settings.allow[name]} />
+          <Choice key={name} name={name} label={label} hint={hint} defaultChecked={opened[name]} />
         ))}
       </ChoiceGroup>
-      <ProductRules products={products} allow={settings.allow} onChange={setProducts} />
+      <ProductRules products={products} allow={permissionsOf(opened)} onChange={setProducts} />
       <div>
         <Button type="submit" variant="solid" isBusy={save.isPending}>
           Save portal

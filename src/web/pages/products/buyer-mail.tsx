@@ -11,7 +11,7 @@ import {
 } from '../../data/product-mail.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
-import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form, TextArea, TextField, textsOf } from '../../ui/form.tsx';
 import { FormError, LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -74,8 +74,9 @@ const Preview = ({ code, words }: { code: string; words: MailWords }) => {
   );
 };
 
-const MailForm = ({ mail: { code, ...saved } }: { mail: ProductMail }) => {
-  const [words, setWords] = useState<MailWords>(saved);
+const MailForm = ({ mail: { code, from_name, intro, support_url } }: { mail: ProductMail }) => {
+  const { opened, changesTo, saved } = useOpened<MailWords>({ from_name, intro, support_url });
+  const [words, setWords] = useState(opened);
   const save = useMutation({ ...saveProductMail(code), onSuccess: () => showToast('Email saved') });
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem]">
@@ -88,28 +89,31 @@ const MailForm = ({ mail: { code, ...saved } }: { mail: ProductMail }) => {
           write={save}
           draft={useDraft()}
           onChange={(event) => setWords(toWords(textsOf(new FormData(event.currentTarget))))}
-          onSend={(texts) => save.mutate(toWords(texts))}
+          onSend={(texts) => {
+            const next = toWords(texts);
+            save.mutate(changesTo(next), { onSuccess: () => saved(next) });
+          }}
           className="px-5 pt-1 pb-5"
         >
           <TextField
             label="From"
             name="from_name"
             maxLength={100}
-            defaultValue={saved.from_name ?? ''}
+            defaultValue={opened.from_name ?? ''}
             placeholder="The name of your portal or account"
           />
           <TextArea
             label="How to activate"
             name="intro"
             maxLength={1_000}
-            defaultValue={saved.intro ?? ''}
+            defaultValue={opened.intro ?? ''}
             placeholder="Enter the key in the application to activate it."
           />
           <TextField
             label="Help page"
             name="support_url"
             type="url"
-            defaultValue={saved.support_url ?? ''}
+            defaultValue={opened.support_url ?? ''}
             placeholder="https://"
             hint="Without one, buyers are told to reply to the email."
           />

@@ -8,7 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Drafted, draftRows, useDraft } from '../../ui/draft.tsx';
+import { Drafted, draftRows, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form, textsOf } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
@@ -24,15 +24,20 @@ import { draftOf, readDraft, readTerms } from './terms.ts';
 
 /** Edits a product's name and terms, next to a preview that follows each change. */
 const ProductForm = ({ product }: { product: Product }) => {
-  const [saved] = useState(() => draftOf(product));
+  const current = { name: product.name, ...draftOf(product) };
+  const { opened, changesTo, saved } = useOpened(current);
   const [values, setValues] = useState<Record<string, string> | null>(null);
   const draft = useDraft();
   const [rows, setRows] = useState(
-    () => draftRows(draft, 'terms.entitlements') ?? rowsOf(saved.entitlements ?? {}),
+    () => draftRows(draft, 'terms.entitlements') ?? rowsOf(opened.entitlements ?? {}),
   );
   const save = useMutation({ ...saveProduct(product.code), onSuccess: () => showToast('Product saved') });
-  const send = (texts: Record<string, string>) =>
-    save.mutate({ name: texts['name']?.trim() || null, terms: readTerms(texts, rows) });
+  const send = (texts: Record<string, string>) => {
+    const next = { name: texts['name']?.trim() || null, ...readTerms(texts, rows) };
+    // The service replaces the product as a whole.
+    const { name, ...terms } = { ...current, ...changesTo(next) };
+    save.mutate({ name, terms }, { onSuccess: () => saved(next) });
+  };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem]">
       <Card>
@@ -47,8 +52,8 @@ const ProductForm = ({ product }: { product: Product }) => {
           onChange={(event) => setValues(textsOf(new FormData(event.currentTarget)))}
           className="px-5 pt-1 pb-5"
         >
-          <NameField value={product.name} />
-          <TermsFields terms={saved} rows={rows} onRows={setRows} />
+          <NameField value={opened.name} />
+          <TermsFields terms={opened} rows={rows} onRows={setRows} />
           <div className="flex">
             <Button type="submit" variant="solid" isBusy={save.isPending}>
               Save changes
@@ -57,7 +62,7 @@ const ProductForm = ({ product }: { product: Product }) => {
         </Form>
       </Card>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-5">
-        <Preview code={product.code} terms={readDraft(saved, values, rows)} />
+        <Preview code={product.code} terms={readDraft(opened, values, rows)} />
         <InApplication product={product.code} licenseKey="YOUR_CUSTOMERS_LICENSE_KEY" />
       </div>
     </div>

@@ -11,7 +11,7 @@ import {
 import { MAX_GRACE_DAYS } from '../../../shared/rules/terms.ts';
 import { type Offer, putOffer, type Store } from '../../data/store-queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
-import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, Form, SelectField, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { ProductField } from '../licenses/product-field.tsx';
@@ -26,14 +26,45 @@ interface OfferFormProps {
 
 const wholeOf = (text: string | undefined): number => Number(text?.trim() || Number.NaN);
 
+type OfferValues = Pick<
+  Offer,
+  'product' | 'grant' | 'quantity' | 'days' | 'on_refund' | 'on_dispute' | 'mail'
+> & {
+  grace_days: number | null;
+};
+
+const NEW_OFFER: OfferValues = {
+  product: '',
+  grant: 'perpetual',
+  quantity: 'licenses',
+  days: null,
+  grace_days: null,
+  on_refund: 'revoke',
+  on_dispute: 'suspend',
+  mail: true,
+};
+
+const valuesOf = (offer: Offer): OfferValues => ({
+  product: offer.product,
+  grant: offer.grant,
+  quantity: offer.quantity,
+  days: offer.days,
+  grace_days: offer.grace_days,
+  on_refund: offer.on_refund,
+  on_dispute: offer.on_dispute,
+  mail: offer.mail,
+});
+
 const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
   const draft = useDraft();
-  const [product, setProduct] = useState(draft?.values?.['product'] ?? offer?.product ?? '');
-  const [grant, setGrant] = useState(offer?.grant ?? 'perpetual');
-  const [quantity, setQuantity] = useState(offer?.quantity ?? 'licenses');
-  const [days, setDays] = useState(String(offer?.days ?? 365));
-  const [grace, setGrace] = useState(String(offer?.grace_days ?? DEFAULT_GRACE_DAYS));
-  const [mail, setMail] = useState(offer?.mail ?? true);
+  const current = offer ? valuesOf(offer) : NEW_OFFER;
+  const { opened, changesTo } = useOpened(current);
+  const [product, setProduct] = useState(draft?.values?.['product'] ?? opened.product);
+  const [grant, setGrant] = useState(opened.grant);
+  const [quantity, setQuantity] = useState(opened.quantity);
+  const [days, setDays] = useState(String(opened.days ?? 365));
+  const [grace, setGrace] = useState(String(opened.grace_days ?? DEFAULT_GRACE_DAYS));
+  const [mail, setMail] = useState(opened.mail);
   const save = useMutation({
     ...putOffer(store.id),
     onSuccess: () => {
@@ -41,22 +72,30 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
       onDone();
     },
   });
-  const send = ({ ref = '', on_refund, on_dispute }: Record<string, string>) =>
+  const send = ({ ref = '', on_refund, on_dispute }: Record<string, string>) => {
+    const changes = changesTo({
+      product,
+      grant,
+      quantity,
+      days: grant === 'days' ? wholeOf(days) : opened.days,
+      grace_days: grant === 'subscription' ? wholeOf(grace) : opened.grace_days,
+      on_refund: on_refund as Offer['on_refund'],
+      on_dispute: on_dispute as Offer['on_dispute'],
+      mail,
+    });
+    // The service replaces the offer as a whole.
+    const { days: newDays, grace_days: newGrace, ...json } = { ...current, ...changes };
     save.mutate({
       ref: offer?.ref ?? ref.trim(),
       json: {
-        product,
-        grant,
-        quantity,
-        ...(grant === 'days' && { days: wholeOf(days) }),
-        ...(grant === 'subscription' && { grace_days: wholeOf(grace) }),
-        on_refund: on_refund as Offer['on_refund'],
-        on_dispute: on_dispute as Offer['on_dispute'],
-        mail,
+        ...json,
+        ...(json.grant === 'days' && { days: newDays ?? Number.NaN }),
+        ...(json.grant === 'subscription' && { grace_days: newGrace ?? Number.NaN }),
         // What the dashboard doesn't show stays.
         ...(offer && { terms: offer.terms }),
       },
     });
+  };
   const preview = previewOf({
     product,
     grant,
@@ -125,14 +164,14 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
           <option value="licenses">Licenses</option>
           <option value="seats">Seats of one license</option>
         </SelectField>
-        <SelectField label="A refund" name="on_refund" defaultValue={offer?.on_refund ?? 'revoke'}>
+        <SelectField label="A refund" name="on_refund" defaultValue={opened.on_refund}>
           {REFUND_ACTIONS.map((action) => (
             <option key={action} value={action}>
               {refundText(action)}
             </option>
           ))}
         </SelectField>
-        <SelectField label="A dispute" name="on_dispute" defaultValue={offer?.on_dispute ?? 'suspend'}>
+        <SelectField label="A dispute" name="on_dispute" defaultValue={opened.on_dispute}>
           {DISPUTE_ACTIONS.map((action) => (
             <option key={action} value={action}>
               {refundText(action)}

@@ -5,7 +5,7 @@ import { patchStore, type Store } from '../../data/store-queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { Dialog, DialogActions, FormActions } from '../../ui/dialog.tsx';
-import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, Form, TextField } from '../../ui/form.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { PROVIDERS } from './providers.ts';
@@ -22,13 +22,13 @@ const EditForm = ({ store, onSaved, onClose }: EditFormProps) => {
     ...patchStore(store.id),
     onSuccess: (saved, { rotate_secret }) => onSaved(saved, rotate_secret === true),
   });
+  const { opened, changesTo } = useOpened({ name: store.name, accept_test: store.accept_test });
   const send = ({ name, secret, api_key }: Record<string, string>, form: FormData) =>
     save.mutate({
-      name: name?.trim() || store.name,
+      ...changesTo({ name: name?.trim() || opened.name, accept_test: form.has('accept_test') }),
       ...(secret?.trim() && { secret: secret.trim() }),
       ...(api_key?.trim() && { api_key: api_key.trim() }),
       ...(form.has('rotate_secret') && { rotate_secret: true as const }),
-      accept_test: form.has('accept_test'),
     });
   return (
     <Form write={save} onSend={send} draft={useDraft()}>
@@ -37,7 +37,7 @@ const EditForm = ({ store, onSaved, onClose }: EditFormProps) => {
         name="name"
         autoComplete="off"
         maxLength={MAX_STORE_NAME_LENGTH}
-        defaultValue={store.name}
+        defaultValue={opened.name}
       />
       {secretHint === null ? (
         <Choice
@@ -67,7 +67,7 @@ const EditForm = ({ store, onSaved, onClose }: EditFormProps) => {
       )}
       <Choice
         name="accept_test"
-        defaultChecked={store.accept_test}
+        defaultChecked={opened.accept_test}
         label="Create licenses for test purchases"
         hint="They carry the metadata test."
       />

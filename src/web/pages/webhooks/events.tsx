@@ -46,6 +46,10 @@ export const EventNames = ({ events }: Pick<Webhook, 'events'>) =>
     </span>
   );
 
+/** The events of a webhook as `chosenEvents` returns them. */
+export const eventsOf = ({ events }: Pick<Webhook, 'events'>): EventName[] | null =>
+  isAll(events) ? null : NAMES.filter((name) => events.includes(name));
+
 /** Returns the events chosen in an `EventChoice`, or null for all events, including future ones. */
 export const chosenEvents = (form: FormData): EventName[] | null =>
   form.get('which') === 'all' ? null : NAMES.filter((name) => form.getAll('events').includes(name));

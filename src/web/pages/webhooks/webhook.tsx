@@ -8,14 +8,14 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Drafted, useDraft } from '../../ui/draft.tsx';
+import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Empty, LoadError } from '../../ui/notice.tsx';
 import { Page, UpLink } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { EventChoice, EventNames, chosenEvents } from './events.tsx';
+import { EventChoice, EventNames, chosenEvents, eventsOf } from './events.tsx';
 import { DescriptionField, UrlField } from './fields.tsx';
 import { HealthBadge, HealthNotice } from './health.tsx';
 import { SecretCard } from './secret.tsx';
@@ -23,15 +23,23 @@ import { WebhookActions } from './webhook-actions.tsx';
 
 const EndpointCard = ({ webhook }: { webhook: Webhook }) => {
   const edit = useMutation({ ...editWebhook(webhook.id), onSuccess: () => showToast('Webhook saved') });
-  const send = ({ url = '', description = '' }: Record<string, string>, form: FormData) =>
-    edit.mutate({ url: url.trim(), description: description.trim() || null, events: chosenEvents(form) });
+  const { url, description } = webhook;
+  const { opened, changesTo, saved } = useOpened({ url, description, events: eventsOf(webhook) });
+  const send = (texts: Record<string, string>, form: FormData) => {
+    const next = {
+      url: texts['url']?.trim() ?? '',
+      description: texts['description']?.trim() || null,
+      events: chosenEvents(form),
+    };
+    edit.mutate(changesTo(next), { onSuccess: () => saved(next) });
+  };
   return (
     <Card aria-label="Settings">
       <CardHeader title="Settings" hint="Changes apply to all future attempts, including retries." />
       <Form write={edit} onSend={send} draft={useDraft()} className="px-5 pt-1 pb-5">
-        <UrlField value={webhook.url} />
-        <DescriptionField value={webhook.description} />
-        <EventChoice events={webhook.events} />
+        <UrlField value={opened.url} />
+        <DescriptionField value={opened.description} />
+        <EventChoice {...(opened.events && { events: opened.events })} />
         <div className="flex">
           <Button type="submit" variant="solid" isBusy={edit.isPending}>
             Save changes
