@@ -108,6 +108,24 @@ export const useOpened = <Values extends object>(current: Values) => {
   };
 };
 
+/** Returns what a `KeptField` has kept, or the value of a new form. */
+export const keptValue = <Value,>(draft: Draft | null, name: string, initial: Value): Value => {
+  const text = draft?.values?.[name];
+  return text === undefined ? initial : (JSON.parse(text) as Value);
+};
+
+/** Keeps in the draft what somebody chooses in parts of the form that aren't fields of it. */
+export const KeptField = ({ name, value }: { name: string; value: unknown }) => {
+  const ref = useRef<HTMLInputElement>(null);
+  const text = JSON.stringify(value);
+  const before = useRef(text);
+  useEffect(() => {
+    if (before.current !== text) ref.current?.dispatchEvent(new Event('input', { bubbles: true }));
+    before.current = text;
+  }, [text]);
+  return <input ref={ref} type="hidden" name={name} value={text} />;
+};
+
 /** Restores the draft of a form, and drops it once the form is sent or closed. */
 export const useDrafting = (
   draft: Draft | null,

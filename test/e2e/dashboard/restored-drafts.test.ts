@@ -141,6 +141,11 @@ const CASES: Case[] = [
     path: () => '/settings/portal',
     type: async () => {
       await field('Name').fill('Orrery Software');
+      await page.getByLabel('A product with other rules').selectOption('orrery');
+      await page
+        .getByRole('group', { name: /With licenses of/ })
+        .getByLabel('Get an offline file')
+        .uncheck();
     },
     elsewhere: () => ada.put('/api/portal', { ...PORTAL, slug, allow: { release_seat: false } }),
     save: 'Save portal',
@@ -149,6 +154,7 @@ const CASES: Case[] = [
     expected: {
       name: 'Orrery Software',
       allow: { release_seat: false },
+      products: { orrery: { offline_file: false } },
     },
   },
 ];

@@ -13,7 +13,7 @@ import { type PortalSettings, portalQuery } from '../../data/settings-queries.ts
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { CopyIcon } from '../../ui/copy.tsx';
-import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
+import { Drafted, KeptField, keptValue, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, ChoiceGroup, Form, TextField } from '../../ui/form.tsx';
 import { LoadError } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -56,7 +56,7 @@ const valuesOf = ({ allow, ...settings }: PortalSettings) => ({
 const PortalForm = ({ settings }: { settings: PortalSettings }) => {
   const draft = useDraft();
   const { opened, changesTo, saved } = useOpened(valuesOf(settings));
-  const [products, setProducts] = useState(opened.products);
+  const [products, setProducts] = useState(() => keptValue(draft, 'products', opened.products));
   const save = useMutation({ ...savePortal, onSuccess: () => showToast('Portal saved') });
   const send = (values: Record<string, string>, form: FormData) => {
     const next = {
@@ -132,6 +132,7 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
           <Choice key={name} name={name} label={label} hint={hint} defaultChecked={opened[name]} />
         ))}
       </ChoiceGroup>
+      <KeptField name="products" value={products} />
       <ProductRules products={products} allow={permissionsOf(opened)} onChange={setProducts} />
       <div>
         <Button type="submit" variant="solid" isBusy={save.isPending}>
