@@ -4,14 +4,23 @@ import { ApiError } from './error.ts';
 const PARALLEL = 4;
 const MAX_ATTEMPTS = 10;
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Ends early when the signal is aborted. */
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 
-/** Returns a sender that waits and tries again over the rate limit. The wait holds back all of its requests. */
-const waitingSender = () => {
+/** Returns a sender that waits and tries again over the rate limit. The wait holds back all of its requests, until it is aborted. */
+const waitingSender = (signal: AbortSignal) => {
   let resumeAtMs = 0;
   return async (send: () => Promise<unknown>): Promise<unknown> => {
     for (let attempt = 1; ; attempt++) {
-      if (resumeAtMs > Date.now()) await sleep(resumeAtMs - Date.now());
+      if (resumeAtMs > Date.now()) await sleep(resumeAtMs - Date.now(), signal);
+      signal.throwIfAborted();
       try {
         return await send();
       } catch (error) {
@@ -30,7 +39,7 @@ export const sendForEach = async <Item>(
   signal: AbortSignal,
 ): Promise<void> => {
   const queue = items.values();
-  const sendOrWait = waitingSender();
+  const sendOrWait = waitingSender(signal);
   const drain = async () => {
     for (const item of queue) {
       if (signal.aborted) return;
@@ -38,6 +47,8 @@ export const sendForEach = async <Item>(
         () => null,
         (failure: unknown) => failure,
       );
+      // What was still waiting wasn't sent.
+      if (signal.aborted && error === signal.reason) return;
       onResult(item, error);
     }
   };

@@ -65,6 +65,23 @@ test('an action on many licenses stays on the screen until it is stopped or done
   await page.unroute('**/suspend');
 });
 
+test('an action that waits because it is too fast sends nothing more once it is stopped', async () => {
+  let refused = 0;
+  await page.route('**/suspend', (route) => {
+    refused++;
+    return route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '3' },
+      json: { error: { code: 'rate_limit_exceeded', message: 'Rate Limit Exceeded', request_id: '' } },
+    });
+  });
+  await suspendAll();
+  await expect.poll(() => refused).toBe(4);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await page.unroute('**/suspend');
+  await page.getByText('0 licenses suspended. Stopped before 7 licenses.').waitFor();
+});
+
 test('who leaves an action on many licenses is asked first, and leaving stops it', async () => {
   const { held, release } = await holdBack('**/suspend');
   await suspendAll();
