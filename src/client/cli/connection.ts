@@ -35,29 +35,33 @@ export const connect = (url: string, apiKey: string, timeoutMs = TIMEOUT_MS): Ap
 const isErrorBody = (body: unknown): body is components['schemas']['Error'] =>
   typeof (body as components['schemas']['Error'] | undefined)?.error?.message === 'string';
 
-const NOT_LATCHKEY = {
-  code: 'not_latchkey',
-  advice: 'Check the URL, and whether a proxy or the network’s sign-in page answers in its place.',
+/** What was answered by something else. A page with status 200 is no failure that passes. */
+export const notLatchkey = (status?: number, cause?: unknown): CliError => {
+  const said = status === undefined ? '' : ` (status ${status})`;
+  return new CliError(`The answer doesn’t come from Latchkey${said}.`, {
+    code: 'not_latchkey',
+    advice: 'Check the URL, and whether a proxy or the network’s sign-in page answers in its place.',
+    status: status ?? null,
+    cause,
+  });
 };
 
 const toError = (body: unknown, response: Response): CliError => {
   const { status } = response;
-  if (!isErrorBody(body))
-    return new CliError(`The answer doesn’t come from Latchkey (status ${status}).`, {
-      ...NOT_LATCHKEY,
-      status,
-    });
+  if (!isErrorBody(body)) return notLatchkey(status);
   const { code, message, request_id, details } = body.error;
   return new CliError(message, { code, requestId: request_id, details: details ?? [], status });
 };
+
+/** Every answer is JSON, or lines of it. A stream is read only later, so a page in its place would be taken for it. */
+const isJson = ({ headers }: Response) => /json/.test(headers.get('content-type') ?? '');
 
 /** Returns the answer of a call, or throws an error with the service's message and request id. */
 export const answer = async <T>(
   call: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<NonNullable<T>> => {
   const { data, error, response } = await call.catch((cause: unknown) => {
-    if (cause instanceof SyntaxError)
-      throw new CliError('The answer doesn’t come from Latchkey.', { ...NOT_LATCHKEY, cause });
+    if (cause instanceof SyntaxError) throw notLatchkey(undefined, cause);
     throw new CliError(`The service can’t be reached: ${networkReason(cause)}.`, {
       code: 'unreachable',
       advice: `Check the URL and the network, or run ${typed('doctor')}.`,
@@ -65,5 +69,6 @@ export const answer = async <T>(
     });
   });
   if (data === undefined || data === null || !response.ok) throw toError(error, response);
+  if (!isJson(response)) throw notLatchkey(response.status);
   return data;
 };

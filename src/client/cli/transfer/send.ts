@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type PartAnswer, toPartAnswer } from '../../../shared/rules/import/run.ts';
 import type { ApiClient } from '../../api/client.ts';
-import { answer } from '../connection.ts';
+import { answer, notLatchkey } from '../connection.ts';
 import { CliError } from '../failure.ts';
 
 const ATTEMPTS = 5;
@@ -14,6 +14,14 @@ export interface ImportQuery {
   cursor?: string;
 }
 
+const parse = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch (cause) {
+    throw notLatchkey(200, cause);
+  }
+};
+
 /** Returns the values of a stream of JSON lines. Throws if a line was cut off. */
 async function* readValues(stream: ReadableStream): AsyncGenerator {
   const decoder = new TextDecoder();
@@ -21,7 +29,7 @@ async function* readValues(stream: ReadableStream): AsyncGenerator {
   for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line);
+    for (const line of lines) yield parse(line);
   }
   if (rest !== '') throw new CliError('The answer was cut off.', { code: 'cut_off' });
 }
