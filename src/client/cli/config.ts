@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError } from './failure.ts';
 import { typed } from './invocation.ts';
+import { writeWhole } from './whole-file.ts';
 
 export interface CliConfig {
   url?: string;
@@ -50,12 +50,5 @@ export const readConfig = async (path = configPath()): Promise<CliConfig> => {
 /** Writes a file that only the user can read. */
 export const writeConfig = async (config: CliConfig, path = configPath()): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await writeWhole(path, (append) => append(`${JSON.stringify(config, null, 2)}\n`));
 };

@@ -7,7 +7,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { CliError } from '../failure.ts';
-import { type Append, cutOff, writeWhole } from '../transfer/whole-file.ts';
+import { type Append, cutOff, writeWhole } from '../whole-file.ts';
 
 const TIMEOUT_MS = 3_600_000;
 const MAX_WAIT_MS = 5_000;

@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { PinnedKeys } from '../../core/types.ts';
 import { command } from '../command.ts';
 import { answer } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
+import { PUBLIC, writeWhole } from '../whole-file.ts';
 
 /** Returns the account's public keys, and the chain that leads to the newer keys. */
 export const fetchKeys = async ({ publicApi }: Context, account: string) => {
@@ -46,7 +46,7 @@ export const pullKeys = command({
     const { pinned } = await fetchKeys(context, account ?? (await context.accountId()));
     if (file === undefined || !format) context.out.json(pinned);
     else {
-      await writeFile(file, format(pinned));
+      await writeWhole(file, (append) => append(format(pinned)), PUBLIC);
       const fields = { file, account: pinned.account, keys: pinned.keys.length };
       context.out.fields({ ...fields, ...pinned }, fields);
     }

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { command } from '../command.ts';
 import { CliError } from '../failure.ts';
 import { openOperator } from '../operator.ts';
-import { type Append, cutOff, writeWhole } from '../transfer/whole-file.ts';
+import { type Append, cutOff, writeWhole } from '../whole-file.ts';
 
 /** Appends a backup's bytes. Throws if not all of them arrive. */
 const copy = async ({ body }: Response, append: Append, onBytes: (bytes: number) => void) => {

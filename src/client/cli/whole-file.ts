@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { retry } from '../../node/busy-files.ts';
-import { CliError } from '../failure.ts';
+import { basename, dirname } from 'node:path';
+import { retry } from '../node/busy-files.ts';
+import { clearLeftovers } from '../node/leftovers.ts';
+import { CliError } from './failure.ts';
 
 export type Append = (data: string | Uint8Array) => Promise<void>;
 
@@ -11,11 +14,27 @@ const isReplaced = (file: string): Promise<boolean> =>
     () => true,
   );
 
+/** Files that anyone may read. */
+export const PUBLIC = 0o666;
+
+/** A name that no other process uses for the same file, and the names that others may have left. */
+const partOf = (file: string) => {
+  const start = `${basename(file)}.`;
+  return {
+    part: `${file}.${randomBytes(6).toString('hex')}.part`,
+    isPart: (name: string) => name.startsWith(start) && /^[\da-f]{12}\.part$/.test(name.slice(start.length)),
+  };
+};
+
 /**
  * Writes a file that gets its name once it is complete and on the disk: whatever happens before, an earlier file of that name
  * stays. `write` throws if what it has appended is not all. Returns what `write` returns.
  */
-export const writeWhole = async <R>(name: string, write: (append: Append) => Promise<R>): Promise<R> => {
+export const writeWhole = async <R>(
+  name: string,
+  write: (append: Append) => Promise<R>,
+  mode = 0o600,
+): Promise<R> => {
   const trying = <T>(work: Promise<T>): Promise<T> =>
     work.catch((cause: unknown) => {
       throw new CliError(`${name} can’t be written: ${(cause as Error).message}`, { cause });
@@ -23,11 +42,12 @@ export const writeWhole = async <R>(name: string, write: (append: Append) => Pro
   const isWhole = await isReplaced(name);
   // A link goes on leading to the file.
   const file = await realpath(name).catch(() => name);
-  const part = isWhole ? `${file}.part` : name;
-  const handle = await trying(open(part, 'w', 0o600));
+  const { part, isPart } = partOf(file);
+  const handle = await trying(isWhole ? open(part, 'wx', mode) : open(name, 'w'));
   try {
     let result: R;
     try {
+      if (isWhole) await clearLeftovers(dirname(file), isPart, (await trying(handle.stat())).mtimeMs);
       result = await write((data) => trying(handle.writeFile(data)));
       if (isWhole) await trying(handle.sync());
     } finally {
