@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answers, useImportService } from '../support/import-service.ts';
@@ -8,14 +8,14 @@ const { service, write, run, sentLines } = useImportService();
 const created = (lines: string[]) => answers(lines, () => ({ result: 'created' }));
 const REFUSED = '{"error":{"message":"No"}}';
 
-/** Imports a file of 2,001 licenses, of which the first fails, and is cut after 2,000. */
-const cutImport = async () => {
+/** Imports a file of 2,001 licenses, of which the first fails by default, and is cut after 2,000. */
+const cutImport = async (failing = 'KEY-100000') => {
   const rows = Array.from({ length: 2_001 }, (_, i) => `{"license_key":"KEY-${100_000 + i}"}\n`);
   const file = write('licenses.ndjson', rows.join(''));
   service.answerPart = (lines, part) => {
     if (part > 1) return REFUSED;
     return answers(lines, (line) =>
-      line.includes('KEY-100000') ? { result: 'failed', error: { message: 'No.' } } : { result: 'created' },
+      line.includes(failing) ? { result: 'failed', error: { message: 'No.' } } : { result: 'created' },
     );
   };
   expect((await run('licenses', 'import', file)).status).toBe(2);
@@ -56,4 +56,19 @@ test('a note that names no account is not continued', async () => {
   const { service: _, account: __, ...name } = JSON.parse(note.import) as Record<string, unknown>;
   writeFileSync(`${file}.importing`, JSON.stringify({ ...note, import: JSON.stringify(name) }));
   expect(totalsOf(await run('licenses', 'import', file, '--json'))).toMatchObject({ created: 2_001 });
+});
+
+test.each([
+  ['one before', 'KEY-100000', 2],
+  ['none before', 'no key', 1],
+])('a run that is killed after it has listed a failed row lists it once: %s', async (_, failing, failed) => {
+  const file = await cutImport(failing);
+  const list = join(service.folder, 'licenses.failed.ndjson');
+  // Before it has saved how far it has come.
+  appendFileSync(list, '{"license_key":"KEY-102000","error":"No."}\n{"license_k');
+  service.answerPart = (lines) => answers(lines, () => ({ result: 'failed', error: { message: 'No.' } }));
+  expect(totalsOf(await run('licenses', 'import', file, '--json'))).toMatchObject({ failed });
+  const rows = readFileSync(list, 'utf8').trimEnd().split('\n');
+  const keys = rows.map((row) => (JSON.parse(row) as { license_key: string }).license_key);
+  expect(keys).toEqual([failing, 'KEY-102000'].slice(-failed));
 });

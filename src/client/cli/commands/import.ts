@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { appendFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ENCODINGS } from '../../../shared/rules/import/encodings.ts';
 import {
@@ -10,11 +9,12 @@ import {
 } from '../../../shared/rules/import/failed-file.ts';
 import { outcomeOf } from '../../../shared/rules/import/reading.ts';
 import type { SourceRow } from '../../../shared/rules/import/rows.ts';
-import { importRows, type RowResult } from '../../../shared/rules/import/run.ts';
+import { importRows } from '../../../shared/rules/import/run.ts';
 import { VENDORS } from '../../../shared/rules/import/vendors.ts';
 import { command, given } from '../command.ts';
 import { answer } from '../connection.ts';
 import { allPages } from '../pages.ts';
+import { failedRows } from '../transfer/failed-rows.ts';
 import { openProductCodes, readPairs } from '../transfer/products.ts';
 import { openPosition, type Totals } from '../transfer/progress.ts';
 import { choose, chooseReading } from '../transfer/reading.ts';
@@ -29,17 +29,6 @@ const ENCODING_NAMES = [
   'utf-16le',
   ...(Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[]),
 ] as const;
-
-/** Appends the rows that failed to a file of their own. */
-const keepFailed = async (
-  path: string,
-  { header, toRow }: ReturnType<typeof openFailedFile>,
-  failed: RowResult[],
-) => {
-  const rows = failed.map((result) => toRow(result) ?? '');
-  if (rows.every((row) => row === '')) return;
-  await appendFile(path, (existsSync(path) ? '' : header) + rows.join(''));
-};
 
 export const importLicenses = command({
   name: 'licenses import',
@@ -116,13 +105,14 @@ export const importLicenses = command({
     });
 
     const failedFile = join(dirname(file), failedName(basename(file), source.shape));
-    const failedRows = openFailedFile(source.shape, source.survey.columns, reading);
+    const kept = failedRows(failedFile, openFailedFile(source.shape, source.survey.columns, reading));
+    const { records, failedBytes } = position.start;
     const totals: Totals = { ...position.start.totals };
     const failures: { line: number; error: string }[] = [];
     const leftOut = new Map<string, number>();
     let repeated = 0;
-    if (position.start.records > 0) out.note(`Continues after ${position.start.records} records.`);
-    else if (!isDryRun) await rm(failedFile, { force: true });
+    if (records > 0) out.note(`Continues after ${records} records.`);
+    if (!isDryRun && failedBytes !== undefined) await kept.cut(failedBytes);
 
     const progress = importRows(
       source.rows(),
@@ -131,7 +121,7 @@ export const importLicenses = command({
         return 'line' in outcome ? { line: toCoded(outcome.line) } : outcome;
       },
       openSend(client, query),
-      { isDryRun, after: position.start.records },
+      { isDryRun, after: records },
     );
     for await (const { results, rows, length } of progress) {
       repeated += results.filter(isRepeated).length;
@@ -144,8 +134,7 @@ export const importLicenses = command({
       }
       if (!isDryRun) {
         const failed = results.filter(({ result }) => result === 'failed');
-        if (failed.length > 0) await keepFailed(failedFile, failedRows, failed);
-        await position.save(rows, totals);
+        await position.save({ records: rows, totals, failedBytes: await kept.add(failed) });
       }
       out.bar(length / position.size, `${rows} records, ${totals.failed} failed`);
     }

@@ -1,6 +1,7 @@
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import type { ImportTotals } from '../../../shared/rules/import/run.ts';
 import { CliError } from '../failure.ts';
+import { writeWhole } from '../whole-file.ts';
 
 export type Totals = ImportTotals;
 
@@ -10,6 +11,8 @@ interface Position {
   import: string;
   records: number;
   totals: Totals;
+  /** How long the file of failed rows is. Earlier versions don't say. */
+  failedBytes?: number;
 }
 
 const EMPTY: Totals = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
@@ -34,16 +37,14 @@ export const openPosition = async (file: string, target: Target, options: object
     } catch {
       // There is no file, or a file that was cut off.
     }
-    return { import: name, records: 0, totals: EMPTY };
+    return { import: name, records: 0, totals: EMPTY, failedBytes: 0 };
   };
 
   return {
     size,
     start: await read(),
-    save: async (records: number, totals: Totals) => {
-      await writeFile(`${path}.new`, JSON.stringify({ import: name, records, totals }));
-      await rename(`${path}.new`, path);
-    },
+    save: (reached: Omit<Required<Position>, 'import'>) =>
+      writeWhole(path, (append) => append(JSON.stringify({ import: name, ...reached }))),
     remove: () => rm(path, { force: true }),
   };
 };
