@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { retry } from '../node/busy-files.ts';
 import { clearLeftovers } from '../node/leftovers.ts';
 import { CliError } from './failure.ts';
@@ -47,7 +47,7 @@ export const writeWhole = async <R>(
   try {
     let result: R;
     try {
-      if (isWhole) await clearLeftovers(dirname(file), isPart, (await trying(handle.stat())).mtimeMs);
+      if (isWhole) await clearLeftovers(part, isPart);
       result = await write((data) => trying(handle.writeFile(data)));
       if (isWhole) await trying(handle.sync());
     } finally {

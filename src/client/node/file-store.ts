@@ -5,9 +5,14 @@ import { join } from 'node:path';
 import type { Store } from '../core/types.ts';
 import { codeOf, retry, retrySync } from './busy-files.ts';
 import { takeLock } from './file-lock.ts';
+import { clearLeftovers } from './leftovers.ts';
 import { makeDir } from './make-dir.ts';
 
 const FILE = 'license.json';
+
+/** What this package gives a temporary name: the store, its lock, and the machine's id. */
+const isTemporary = (name: string) =>
+  /^(?:license\.json(?:\.lock)?\.[\da-f]{12}|machine-id\.[\w-]{22})$/.test(name);
 
 const pathIn = (dir: string) => join(dir, FILE);
 
@@ -37,6 +42,7 @@ export const closedStore = (dir: string, code: string): Store => {
  */
 export const fileStore = (dir: string): Store => {
   const path = pathIn(dir);
+  let isCleared = false;
 
   /** An error names the store's file, also where Node.js names no file or a temporary one. */
   const named = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -57,6 +63,9 @@ export const fileStore = (dir: string): Store => {
       await rm(temporary, { force: true });
       throw error;
     }
+    // Once is enough, because what this process leaves is not a day old.
+    if (!isCleared) await clearLeftovers(path, isTemporary);
+    isCleared = true;
   };
 
   return {

@@ -43,7 +43,7 @@ test('what killed runs have left is removed after a day, and nothing else', asyn
     leave('another.ndjson.0123456789ab.part', 2 * DAY_MS),
   ];
   await writeWhole(file, (append) => append('whole'));
-  expect(readdirSync(folder)).toEqual(['account.ndjson', ...kept]);
+  expect(new Set(readdirSync(folder))).toEqual(new Set(['account.ndjson', ...kept]));
 });
 
 test.runIf(process.platform !== 'win32')(
