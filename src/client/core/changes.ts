@@ -17,7 +17,7 @@ export interface Answer {
   chain: string[];
 }
 
-/** When the stored key became another one, in the record and in truth. */
+/** When the stored key became another one, or got a seat again, in the record and in truth. */
 export interface Switched {
   answeredAt: number;
   iat: number;
@@ -57,15 +57,15 @@ export const answered = (
     const { record } = current;
     const late = (record.answeredAt === switched.answeredAt ? switched.iat : record.answeredAt) - iat;
     const isOvertaken = late > 0 && late < OVERLAP_SECONDS;
-    const isOther = record.licenseKey !== licenseKey;
-    if (!isActivation && (isOvertaken || isOther || record.isReleased)) return current;
+    const isAnew = record.licenseKey !== licenseKey || record.isReleased;
+    if (!isActivation && (isOvertaken || isAnew)) return current;
     // A token that doesn't cover this release is kept for earlier releases, which may share the store.
     const isKept = (held: KnownVerdict | null) =>
       held?.claims.lk === lk && (valid || timeOf(held, record, releaseDate, ownMs) === code);
     const file = isKept(current.file) ? current.file : null;
-    // An answer about the earlier key, which another process got meanwhile, doesn't bring that key back.
-    const answeredAt = isOther ? Math.max(iat, record.answeredAt + 1) : iat;
-    if (isOther) Object.assign(switched, { answeredAt, iat });
+    // What another process has of the earlier key, or of the seat that was given back, doesn't bring that back.
+    const answeredAt = isAnew ? Math.max(iat, record.answeredAt + 1) : iat;
+    if (isAnew) Object.assign(switched, { answeredAt, iat });
     return {
       verdict,
       file,

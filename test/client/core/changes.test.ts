@@ -42,6 +42,11 @@ test('an activation with another key is later than all that was stored under the
   expect(record).toMatchObject({ licenseKey: 'key', leaving: 'before', answeredAt: NOW + 1 });
 });
 
+test('an activation after a seat was given back is later than that, even within the same second', () => {
+  const { record } = verified(dropped()(held({})), NOW, true);
+  expect(record).toMatchObject({ isReleased: false, answeredAt: NOW + 2 });
+});
+
 test('what was dropped is later than the answers to calls in progress', () => {
   expect(dropped()(held({})).record).toMatchObject({ token: null, isReleased: true, answeredAt: NOW + 1 });
 });

@@ -78,6 +78,23 @@ describe('two processes on one store', () => {
     await Promise.all([first.stop(), second.stop()]);
     expect(storedIn(store)['licenseKey']).toBe('OTHER-LICENSE');
   });
+
+  test('go on with a seat that one of them took right after it had given it back', async () => {
+    const { store, create, activate } = await setUp();
+    await activate();
+    const [first, second] = [create(), create()];
+    await first.start();
+    await first.deactivate();
+    expect(await second.start()).toMatchObject({ code: 'deactivated' });
+    expect(await first.activate(LICENSE_KEY)).toMatchObject({ valid: true });
+    await second.stop();
+    const { isReleased, token } = storedIn(store);
+    expect(isReleased).toBe(false);
+    // A verify within the same second is no call from before.
+    expect(await first.refresh()).toMatchObject({ valid: true });
+    expect(storedIn(store)['token']).not.toBe(token);
+    await first.stop();
+  });
 });
 
 test('the license key never stands in a log, an error, or the state', async () => {
