@@ -51,7 +51,7 @@ const updateOf = (
   const slot = decision.slots.find((one) => one.slot === held.slot);
   if (!slot || !license) return [];
   const { offer } = slot;
-  const wanted = wantedOf(slot, held.number);
+  const wanted = wantedOf(slot, held);
   const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, offer.terms);
   const before: Noted = {
     wanted: held.wanted,

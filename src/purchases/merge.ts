@@ -12,7 +12,7 @@ import {
 } from '../db/schema.ts';
 import type { Statement } from '../gate/feed/write.ts';
 import { moveMails } from './due-mail.ts';
-import type { PurchaseDecision, SlotDecision } from './rules/decide.ts';
+import { type PurchaseDecision, type SlotDecision, wantedOf } from './rules/decide.ts';
 
 // A fact has shown that several purchases are one.
 
@@ -64,7 +64,10 @@ const openNumbers = (slots: number[]) => {
   };
 };
 
-/** Joins what was kept apart: each license goes on in its slot, and one that is one too many comes after those of another slot. */
+/**
+ * Joins what was kept apart: each license goes on in its slot, and one that is one too many comes after those of another slot. That
+ * is only known now, so it is noted. Of a slot, as many stay as are paid, or as one of the purchases had.
+ */
 export const join = (
   held: PurchaseLicenseRow[],
   decision: PurchaseDecision,
@@ -81,13 +84,23 @@ export const join = (
     Array.from({ length: count }, (_, number) => placeOf({ slot, number })).some(
       (place) => !taken.has(place),
     );
+  const had = Map.groupBy(
+    held.filter(({ wanted }) => !wanted.isSurplus),
+    ({ slot }) => slot,
+  );
   const others = held
     .filter((row) => !hasSlot(row))
-    .map((row) => {
-      const place = { slot: findSlot(row, joined, isFree)?.slot ?? numberOf(row.slot), number: 0 };
+    .map((row): PurchaseLicenseRow => {
+      const found = findSlot(row, joined, isFree);
+      const place = { slot: found?.slot ?? numberOf(row.slot), number: 0 };
       while (taken.has(placeOf(place))) place.number++;
       taken.add(placeOf(place));
-      return { ...row, ...place };
+      const kept = Math.max(found?.count ?? Infinity, had.get(row.slot)?.length ?? 0);
+      return {
+        ...row,
+        ...place,
+        ...(place.number >= kept && { wanted: { ...row.wanted, isSurplus: true } }),
+      };
     });
   return { held: [...settled, ...others], decision: joined };
 };
@@ -104,8 +117,8 @@ export const merge = (
   const { db } = ctx;
   const from = inJson(others.map(({ id }) => id));
   const moved = held.filter((row) => row.purchaseId !== purchaseId);
-  const isKept = ({ slot, number }: PurchaseLicenseRow) =>
-    !slots.some((one) => one.slot === slot && number >= one.count);
+  const isKept = (row: PurchaseLicenseRow) =>
+    slots.every((one) => one.slot !== row.slot || !wantedOf(one, row).isSurplus);
   return [
     db
       .update(purchaseThings)
@@ -124,10 +137,10 @@ export const merge = (
       .onConflictDoNothing(),
     db.delete(purchaseMessages).where(sql`${purchaseMessages.purchaseId} ${from}`),
     ...moveMails(ctx, purchaseId, from, moved.some(isKept)),
-    ...moved.map(({ slot, number, licenseId, accountId }) =>
+    ...moved.map(({ slot, number, wanted, licenseId, accountId }) =>
       db
         .update(purchaseLicenses)
-        .set({ purchaseId, slot, number })
+        .set({ purchaseId, slot, number, wanted })
         .where(and(eq(purchaseLicenses.accountId, accountId), eq(purchaseLicenses.licenseId, licenseId))),
     ),
     db.delete(purchases).where(sql`${purchases.id} ${from}`),

@@ -19,6 +19,12 @@ const payment = (id: string, refs: string[], quantity = 1): StoreFact => ({
   lines: refs.map((ref) => ({ refs: [ref], quantity, instead: [] })),
 });
 
+/** An order whose number of licenses has changed since. */
+const edited = (quantity: number, version: number): StoreFact => ({
+  ...payment('a', ['mill'], quantity),
+  version,
+});
+
 /** A seller of three products, whose store tells of payments. */
 const openStore = async (offer: object = {}) => {
   const shop = await openShop();
@@ -109,3 +115,38 @@ test.for(['revoke', 'nothing'])(
     expect(await good()).toMatchObject([{ seats: 3 }]);
   },
 );
+
+test('a license that is one too many stays ended, and the others good, whatever the purchase is for later', async () => {
+  const { offer, take, licenses, good } = await openStore({ on_refund: 'nothing' });
+  await take(payment('a', ['mill'], 2));
+  await take(payment('b', ['mill'], 2));
+  const kept = (await licenses()).slice(0, 2);
+  await take(JOINED);
+  expect(await good()).toEqual(kept);
+  await offer('mill', { product: 'mill', grant: 'perpetual', on_refund: 'nothing', quantity: 'seats' });
+  await take({
+    kind: 'paid',
+    about: 'invoice/c',
+    with: ['invoice/a'],
+    lines: [{ refs: ['mill'], quantity: 1 }],
+  });
+  expect((await good()).map(({ key }) => key)).toEqual(kept.map(({ key }) => key));
+});
+
+test('all keys of one payment stay good if an offer of licenses was changed to seats before it was told by two names', async () => {
+  const { offer, take, good } = await openStore({ on_refund: 'nothing' });
+  await take(payment('a', ['mill']));
+  await take(payment('b', ['mill'], 3));
+  await offer('mill', { product: 'mill', grant: 'perpetual', on_refund: 'nothing', quantity: 'seats' });
+  await take(JOINED);
+  expect(await good()).toHaveLength(3);
+});
+
+test('an order of which fewer are left than were made keeps its keys where a refund does nothing', async () => {
+  const { take, good } = await openStore({ on_refund: 'nothing' });
+  await take(edited(3, 1));
+  const sold = await good();
+  expect(sold).toHaveLength(3);
+  await take(edited(2, 2));
+  expect(await good()).toEqual(sold);
+});

@@ -21,21 +21,22 @@ export interface PurchaseBooks {
   acceptsTest: boolean;
 }
 
-/** The licenses of a slot: those numbered below `count` are as `wanted` says, those below `sold` as `rest` does, and others end. */
+/** The licenses of a slot: those with a number below `count` are as `wanted` says, and the others as `rest` does. */
 export interface SlotDecision {
   slot: number;
   offer: SoldOffer;
   count: number;
-  /** How many were ever paid. Those after them were made for a payment that turned out to be the same as another one. */
-  sold: number;
   wanted: WantedLicense;
   rest: WantedLicense;
 }
 
-/** Returns what a license of a slot is to be. */
-export const wantedOf = ({ count, sold, wanted, rest }: SlotDecision, number: number): WantedLicense => {
+/** Returns what a license of a slot is to be. One that a merge has shown to be one too many ends, whatever a refund does. */
+export const wantedOf = (
+  { count, wanted, rest }: SlotDecision,
+  { number, wanted: { isSurplus } }: { number: number; wanted: WantedLicense },
+): WantedLicense => {
   if (number < count) return wanted;
-  return number < sold ? rest : { ...rest, status: 'revoked' };
+  return isSurplus ? { ...rest, status: 'revoked', isSurplus } : rest;
 };
 
 export interface PurchaseDecision {
@@ -130,7 +131,6 @@ const decideSlot = (
   if (expiresAt === undefined) return null;
   const quantities = counted.map(({ line }) => line.quantity);
   const last = quantities.at(-1) ?? 1;
-  const isOfSeats = offer.quantity === 'seats';
   const refunded = AFTER[offer.onRefund];
   const disputed = isDisputed ? AFTER[offer.onDispute] : 'active';
   const wanted: WantedLicense = {
@@ -138,13 +138,12 @@ const decideSlot = (
     product: offer.product,
     expiresAt,
     graceDays: offer.grant === 'subscription' ? (isEnded ? 0 : offer.graceDays) : null,
-    seats: isOfSeats ? last : null,
+    seats: offer.quantity === 'seats' ? last : null,
   };
   return {
     slot,
     offer,
-    count: isOfSeats ? 1 : Math.max(...quantities),
-    sold: isOfSeats ? 1 : Math.max(...paid.map(({ line }) => line.quantity)),
+    count: offer.quantity === 'seats' ? 1 : Math.max(...quantities),
     wanted,
     rest: { ...wanted, status: worse(refunded, disputed) },
   };

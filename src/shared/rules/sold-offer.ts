@@ -26,4 +26,6 @@ export interface WantedLicense {
   /** Null if the license has the product's. */
   graceDays: number | null;
   seats: number | null;
+  /** Set if it was made for what turned out to be another license's payment. */
+  isSurplus?: true;
 }
