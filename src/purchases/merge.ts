@@ -35,18 +35,20 @@ const placeOf = ({ slot, number }: { slot: number; number: number }) => `${slot}
 
 /**
  * Finds the slot of a license whose own was given to another license: for the same thing, and one that lacks a license if there is
- * one. Null if nothing tells that it is one too many, as what it is for may not be decided yet.
+ * one. Until everything is decided, another id may be another thing, also of the same product: null if nothing tells that the
+ * license is one too many.
  */
 const findSlot = (
   { offer }: PurchaseLicenseRow,
   { slots, reason }: PurchaseDecision,
   isFree: (slot: SlotDecision) => boolean,
 ): SlotDecision | null => {
+  const isAll = reason === null;
   const alike = [
-    ...slots.filter((slot) => slot.offer.ref === offer.ref),
-    ...slots.filter((slot) => slot.offer.product === offer.product),
+    ...slots.filter((slot) => slot.offer.ref === offer.ref && (isAll || offer.ref !== undefined)),
+    ...slots.filter((slot) => slot.offer.product === offer.product && isAll),
   ];
-  return alike.find(isFree) ?? alike[0] ?? (reason === null ? (slots[0] ?? null) : null);
+  return alike.find(isFree) ?? alike[0] ?? (isAll ? (slots[0] ?? null) : null);
 };
 
 /** Gives slots that were kept apart the lowest numbers that are left. */

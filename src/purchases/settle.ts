@@ -122,7 +122,8 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
   const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
   const isErased = loaded.rows.some((row) => row.isErased);
   const fresh = isAllKnown ? [] : freshFacts(facts, byName, { isErased, nowMs });
-  const assigned = assign !== undefined && first.status === 'unmapped' ? assign : first.assigned;
+  const named = [first, ...others].find((one) => one.assigned !== null)?.assigned ?? null;
+  const assigned = assign !== undefined && first.status === 'unmapped' ? assign : named;
   const row = { ...first, isErased, assigned };
   const all = [...new Map([...loaded.facts, ...fresh].map((fact) => [fact.name, fact])).values()];
   const buyerRef = buyerRefOf(all);

@@ -45,6 +45,10 @@ const openStore = async (offer: object = {}) => {
     ...shop,
     take: (...facts: StoreFact[]) => takeFacts(ctx, { id: shop.storeId, provider: 'generic' }, facts, null),
     licenses,
+    assign: async (product: string) => {
+      const [{ id }] = (await shop.purchases('?status=unmapped')) as [{ id: string }];
+      return shop.ada.asSession('POST', `/api/purchases/${id}/assign`, { product });
+    },
     good: async () => (await licenses()).filter(({ status }) => status === 'active'),
   };
 };
@@ -149,4 +153,37 @@ test('an order of which fewer are left than were made keeps its keys where a ref
   expect(sold).toHaveLength(3);
   await take(edited(2, 2));
   expect(await good()).toEqual(sold);
+});
+
+test('a key for what a person has named is not ended by another thing of the same product', async () => {
+  const { assign, take, licenses } = await openStore();
+  await take(payment('a', ['mill']));
+  await take(payment('b', ['unknown']));
+  await assign('mill');
+  const sold = await licenses();
+  expect(sold).toMatchObject([{ product: 'mill' }, { product: 'mill' }]);
+  await take(ORDER);
+  expect(await licenses()).toEqual(sold);
+});
+
+test('a key of a thing that isn’t decided yet is not ended by another thing of the same product', async () => {
+  const { assign, take, licenses } = await openStore({ grant: 'subscription' });
+  await take({ ...payment('a', ['mill']), covers: { untilMs: Date.parse('2099-01-31') } } as StoreFact);
+  await take(payment('b', ['unknown']));
+  await assign('mill');
+  const sold = await licenses();
+  expect(sold).toMatchObject([{ product: 'mill' }, { product: 'mill' }]);
+  await take(ORDER);
+  expect(await licenses()).toEqual(sold);
+});
+
+test('a product that a person has named is not that of what had an offer', async () => {
+  const { ada, storeId, assign, take, licenses } = await openStore();
+  await take(payment('a', ['mill']));
+  await take(payment('b', ['unknown']));
+  await assign('loom');
+  const sold = await licenses();
+  await ada.asSession('DELETE', `/api/stores/${storeId}/offers/mill`);
+  await take(ORDER);
+  expect(await licenses()).toEqual(sold);
 });

@@ -93,9 +93,11 @@ const offerOf = ({ refs, slot, paid }: Slot, payments: Payment[], books: Purchas
   const named = ids.find((ref) => books.offers.has(ref));
   const offer = named === undefined ? undefined : books.offers.get(named);
   if (offer) return offer;
-  if (books.assigned !== null) return assignedOffer(books.assigned, payments);
   const earlier = books.earlier.get(slot);
-  return earlier && (earlier.ref === undefined || ids.includes(earlier.ref)) ? earlier : null;
+  // What a person has named is for what never had an offer.
+  if (earlier?.ref !== undefined && ids.includes(earlier.ref)) return earlier;
+  if (books.assigned !== null) return assignedOffer(books.assigned, payments);
+  return earlier && earlier.ref === undefined ? earlier : null;
 };
 
 /** Returns a slot without its latest payments for what no offer is for. */
