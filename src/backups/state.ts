@@ -8,13 +8,19 @@ import type { StoredValue, Tally } from './lines.ts';
 
 export const BACKUP_FORMAT = 1;
 
-/** `within` is how far the account after `afterAccount` is, whose reading has begun so often without getting any further. */
+/** An account that is not whole yet: how far it is, and how often its reading has begun without getting any further. */
+export interface BegunAccount {
+  id: string;
+  tries: number;
+  within: BackupPlace | null;
+}
+
+/** The account that was begun may be erased before the next step, which then finds another one after `afterAccount`. */
 export interface AccountsPosition {
   phase: 'objects';
   database: number;
   afterAccount: string;
-  tries: number;
-  within?: BackupPlace | null;
+  begun?: BegunAccount | null;
 }
 
 /** Where the next step goes on. Databases and tables are numbered in their order. */

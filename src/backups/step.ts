@@ -12,6 +12,7 @@ import { readLines, type Tally, tally } from './lines.ts';
 import { readPage } from './rows.ts';
 import {
   type AccountsPosition,
+  type BegunAccount,
   chunkName,
   chunkOwner,
   running,
@@ -41,7 +42,7 @@ const copyRows = async (env: Env, state: Running, writer: ChunkWriter, budget: B
   while (state.position.phase === 'rows' && !isSpent(budget)) {
     const { database, table: number, after } = state.position;
     const [from, table] = [databases[database], TABLES[number]];
-    if (!from) state.position = { phase: 'objects', database: 0, afterAccount: '', tries: 0 };
+    if (!from) state.position = { phase: 'objects', database: 0, afterAccount: '' };
     else if (!table) state.position = { ...state.position, database: database + 1, table: 0, after: null };
     else {
       budget.pages--;
@@ -57,36 +58,38 @@ const copyRows = async (env: Env, state: Running, writer: ChunkWriter, budget: B
 /** Reads what an account's objects own, as far as the step's time lasts. Returns whether that was all. */
 const copyAccount = async (
   env: Env,
-  accountId: string,
-  position: AccountsPosition,
+  begun: BegunAccount,
   writer: ChunkWriter,
   { stopAtMs }: Budget,
 ): Promise<boolean> => {
+  const { id: accountId } = begun;
   const ctx = { env, db: databaseOf(env, accountId), accountId, key: null, actor: SYSTEM, ip: null };
-  for await (const { id, line, next } of readBackupFrom(ctx, position.within ?? null)) {
+  for await (const { id, line, next } of readBackupFrom(ctx, begun.within)) {
     await writer.add({ account: accountId, id, line });
-    position.within = next;
+    begun.within = next;
     if (next && Date.now() >= stopAtMs) return false;
   }
   return true;
 };
 
+const after = (accountId: string) => ({ afterAccount: accountId, begun: null });
+
 /** Goes on with an account. Returns whether the step can go on to the next one. */
 const copyNext = async (
   env: Env,
-  accountId: string,
+  begun: BegunAccount,
   state: Running,
   position: AccountsPosition,
   writer: ChunkWriter,
   budget: Budget,
 ): Promise<boolean> => {
   try {
-    const isWhole = await copyAccount(env, accountId, position, writer, budget);
-    position.tries = 0;
-    if (isWhole) position.afterAccount = accountId;
+    const isWhole = await copyAccount(env, begun, writer, budget);
+    begun.tries = 0;
+    if (isWhole) Object.assign(position, after(begun.id));
     return isWhole;
   } catch (error) {
-    logError('backup_of_account_failed', error, { account_id: accountId, backup_id: state.id });
+    logError('backup_of_account_failed', error, { account_id: begun.id, backup_id: state.id });
     return false;
   }
 };
@@ -97,7 +100,7 @@ const leaveOut = (accountId: string, state: Running, position: AccountsPosition)
   );
   logError('backup_of_account_failed', error, { account_id: accountId, backup_id: state.id });
   state.missing.push(accountId);
-  Object.assign(position, { afterAccount: accountId, tries: 0, within: null });
+  Object.assign(position, after(accountId));
 };
 
 /**
@@ -112,7 +115,7 @@ const copyObjects = async (
   save: () => Promise<boolean>,
 ): Promise<boolean> => {
   const databases = accountDatabases(env);
-  const isCareful = state.position.phase === 'objects' && state.position.tries > 0;
+  const isCareful = state.position.phase === 'objects' && (state.position.begun?.tries ?? 0) > 0;
   let isToSave = true;
   while (state.position.phase === 'objects' && !isSpent(budget)) {
     const { position } = state;
@@ -130,17 +133,19 @@ const copyObjects = async (
       .limit(MAX_ACCOUNTS);
     for (const { id } of found) {
       if (Date.now() >= budget.stopAtMs) return true;
-      if (position.tries >= MAX_TRIES) {
+      const begun = position.begun?.id === id ? position.begun : { id, tries: 0, within: null };
+      if (begun.tries >= MAX_TRIES) {
         leaveOut(id, state, position);
         continue;
       }
-      position.tries++;
+      begun.tries++;
+      position.begun = begun;
       if (isToSave && !(await save())) return false;
       isToSave = isCareful;
-      if (!(await copyNext(env, id, state, position, writer, budget))) return true;
+      if (!(await copyNext(env, begun, state, position, writer, budget))) return true;
     }
     if (found.length < MAX_ACCOUNTS)
-      state.position = { phase: 'objects', database: position.database + 1, afterAccount: '', tries: 0 };
+      state.position = { phase: 'objects', database: position.database + 1, afterAccount: '' };
   }
   return true;
 };

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { requireBucket } from '../../src/backups/bucket.ts';
 import { makeStep } from '../../src/backups/step.ts';
+import { deleteAccount, endUser, eraseRows } from '../../src/erasure/account.ts';
 import { type BackupPlace, type Line, readBackupFrom } from '../../src/operators/backup.ts';
 import { captureLogs } from '../http/security.ts';
 import { ctxOf } from '../support/databases.ts';
@@ -31,7 +32,11 @@ const meeting = (accountId: string, meet: () => Promise<void>): Env => ({
 });
 
 /** Makes steps until the backup ends. One that meets its end returns nothing, as if its process was gone. */
-const backUpMeeting = async (accountId: string, meet: (endStep: () => void) => Promise<void>) => {
+const backUpMeeting = async (
+  accountId: string,
+  meet: (endStep: () => void) => Promise<void>,
+  afterStep = async () => {},
+) => {
   const { body } = await asOperator('POST', '/operator/backups');
   let steps = 0;
   for (let status = 'running'; status === 'running' && steps < MAX_STEPS; steps++) {
@@ -41,9 +46,31 @@ const backUpMeeting = async (accountId: string, meet: (endStep: () => void) => P
       requireBucket(env),
     );
     status = (await Promise.race([step, ended.promise]))?.status ?? 'running';
+    await afterStep();
   }
   const { body: backup } = await asOperator('GET', `/operator/backups/${String(body['id'])}`);
   return { backup, steps };
+};
+
+/** Two sellers, in the order in which they are backed up, and what erases the first one once it was met so often. */
+const openGoing = async (times: number) => {
+  await loseService();
+  const [going, other] = [await openSeller(0), await openSeller(1)].toSorted((one, two) =>
+    one.ada.accountId < two.ada.accountId ? -1 : 1,
+  );
+  const { accountId } = going!.ada;
+  let met = 0;
+  return {
+    other: other!,
+    accountId,
+    meet: () => void met++,
+    erase: async () => {
+      if (met < times) return;
+      await endUser(ctxOf(accountId), 'requested');
+      await eraseRows(ctxOf(accountId), 'no_user', () => true);
+      await deleteAccount(ctxOf(accountId));
+    },
+  };
 };
 
 /** Tests of steps that don't come to their end. */
@@ -91,6 +118,33 @@ export const testCutOffSteps = () => {
       const counted = { usage: verifiedUsage, verifiedUsage: verifiedUsage + 1 };
       expect(await pictureOf(seller)).toEqual({ ...was, ...counted });
     }
+  });
+
+  test('an account is backed up from its beginning although the one before it was erased in the middle', async () => {
+    const { other, accountId, meet, erase } = await openGoing(3);
+    const before = await pictureOf(other);
+    useFakeClock(Date.now());
+    const goOn = async () => {
+      meet();
+      vi.advanceTimersByTime(16_000);
+    };
+    const { backup } = await backUpMeeting(accountId, goOn, erase);
+    expect(backup).toMatchObject({ status: 'done', accounts: 1, missing_accounts: [] });
+    await loseService();
+    expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 1 });
+    const { licenses, secret, seat } = before;
+    expect(await pictureOf(other)).toMatchObject({ licenses, secret, seat });
+  });
+
+  test('an account is not left out because the one before it had failed before it was erased', async () => {
+    const { accountId, meet, erase } = await openGoing(3);
+    captureLogs();
+    const fail = async () => {
+      meet();
+      throw new Error('This account fails.');
+    };
+    const { backup } = await backUpMeeting(accountId, fail, erase);
+    expect(backup).toMatchObject({ status: 'done', accounts: 1, missing_accounts: [] });
   });
 
   test('an account with which another release goes on is read from the beginning', async () => {
