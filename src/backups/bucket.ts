@@ -50,29 +50,56 @@ export const readSealed = async (
   { r2, ring }: Bucket,
   name: string,
   owner: string[],
-): Promise<{ text: string; etag: string; size: number } | null> => {
+): Promise<{ text: string; etag: string; size: number; writtenAtMs: number } | null> => {
   const found = await r2.get(name);
   if (!found) return null;
   const bytes = new Uint8Array(await found.arrayBuffer());
   const opened = await unsealBytes(ring, found.customMetadata?.[SEALED_WITH] ?? '', bytes, owner);
   const text = new TextDecoder().decode(await transform(opened, new DecompressionStream('gzip')));
-  return { text, etag: found.etag, size: found.size };
+  return { text, etag: found.etag, size: found.size, writtenAtMs: found.uploaded.getTime() };
 };
+
+/** R2 refuses to write an object more than once a second. */
+const WRITE_INTERVAL_MS = 1_100;
+const MAX_WRITES = 3;
 
 /** An object that only one writer changes at a time: who read it earlier than another has written it can't write it. */
 export const openRecord = <T>(bucket: Bucket, name: string) => {
   const owner = ['backup', name];
+  let writtenAtMs = 0;
+
+  const writeOnce = async (text: string, onlyIf: R2Conditional): Promise<string | null> => {
+    const waitMs = Math.min(WRITE_INTERVAL_MS, writtenAtMs + WRITE_INTERVAL_MS - Date.now());
+    if (waitMs > 0) await scheduler.wait(waitMs);
+    try {
+      const written = await writeSealed(bucket, name, owner, text, onlyIf);
+      return written && written.etag;
+    } finally {
+      writtenAtMs = Date.now();
+    }
+  };
+
   return {
     read: async (): Promise<{ value: T; etag: string } | null> => {
       const found = await readSealed(bucket, name, owner);
-      return found && { value: JSON.parse(found.text) as T, etag: found.etag };
+      if (!found) return null;
+      ({ writtenAtMs } = found);
+      return { value: JSON.parse(found.text) as T, etag: found.etag };
     },
 
-    /** Without an etag, the object must not exist. Returns the new etag, or null if it was not written. */
+    /**
+     * Waits as long as R2 needs, and tries again if R2 fails. Without an etag, the object must not exist. Returns the new etag, or
+     * null if it was not written.
+     */
     write: async (value: T, etag: string | null): Promise<string | null> => {
       const onlyIf = etag === null ? { etagDoesNotMatch: '*' } : { etagMatches: etag };
-      const written = await writeSealed(bucket, name, owner, JSON.stringify(value), onlyIf);
-      return written && written.etag;
+      const text = JSON.stringify(value);
+      for (let writes = 1; ; writes++)
+        try {
+          return await writeOnce(text, onlyIf);
+        } catch (error) {
+          if (writes === MAX_WRITES) throw error;
+        }
     },
 
     remove: () => bucket.r2.delete(name),

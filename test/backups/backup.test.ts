@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
 import { accountDatabases } from '../../src/db/client.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
@@ -24,12 +24,15 @@ import {
   pictureOf,
   restore,
   saveOffer,
+  skipPauses,
   verify,
 } from './service.ts';
 
 // One file, because a runtime with a bucket doesn't always end when it is reset.
 
 useOperator();
+
+beforeEach(() => onTestFinished(skipPauses()));
 
 test('a service that is lost comes back from a backup as it was', async () => {
   const sellers = await Promise.all([openSeller(0), openSeller(1), openSeller(2)]);
@@ -204,16 +207,6 @@ test('metrics tell how old the last complete backup is', async () => {
   const [, age] = /^latchkey_backup_age_seconds (\S+)$/m.exec(await scrapeMetrics()) ?? [];
   expect(Number(age)).toBeGreaterThanOrEqual(0);
   expect(Number(age)).toBeLessThan(60);
-});
-
-test('two steps at once make one of them', async () => {
-  await openSeller(6);
-  const { body } = await asOperator('POST', '/operator/backups');
-  const goOn = () => asOperator('POST', `/operator/backups/${body.id}/continue`);
-  const steps = await Promise.all([goOn(), goOn()]);
-  expect(steps.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
-  const { body: done } = await asOperator('GET', `/operator/backups/${body.id}`);
-  expect(done.status).toBe('done');
 });
 
 test('the hourly work makes a backup a day, goes on with it by the queue, and deletes those of a month ago', async () => {

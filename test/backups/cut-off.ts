@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import { requireBucket } from '../../src/backups/bucket.ts';
+import { type Bucket, requireBucket } from '../../src/backups/bucket.ts';
 import { makeStep } from '../../src/backups/step.ts';
 import { deleteAccount, endUser, eraseRows } from '../../src/erasure/account.ts';
 import { type BackupPlace, type Line, readBackupFrom } from '../../src/operators/backup.ts';
@@ -31,11 +31,35 @@ const meeting = (accountId: string, meet: () => Promise<void>): Env => ({
   }),
 });
 
+/** A bucket that, like R2, doesn't write its record twice within a second. It also fails to write it every so many times. */
+const bucketAsInR2 = (failsEach: number): Bucket => {
+  const bucket = requireBucket(env);
+  let writes = 0;
+  let writtenAtMs = -Infinity;
+  const put: R2Bucket['put'] = async (name: string, ...rest: never) => {
+    if (name === 'running') {
+      const atMs = performance.now();
+      const isRefused = atMs < writtenAtMs + 1_000 || ++writes % failsEach === 0;
+      writtenAtMs = atMs;
+      if (isRefused) throw new Error('put: Reduce your concurrent request rate for the same object. (10058)');
+    }
+    return (bucket.r2.put as (name: string, ...rest: never) => Promise<R2Object>)(name, ...rest);
+  };
+  const r2 = new Proxy(bucket.r2, {
+    get: (target, property) => {
+      if (property === 'put') return put;
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...bucket, r2 };
+};
+
 /** Makes steps until the backup ends. One that meets its end returns nothing, as if its process was gone. */
 const backUpMeeting = async (
   accountId: string,
   meet: (endStep: () => void) => Promise<void>,
-  afterStep = async () => {},
+  { afterStep = async () => {}, bucket = requireBucket(env) } = {},
 ) => {
   const { body } = await asOperator('POST', '/operator/backups');
   let steps = 0;
@@ -43,8 +67,8 @@ const backUpMeeting = async (
     const ended = Promise.withResolvers<null>();
     const step = makeStep(
       meeting(accountId, () => meet(() => ended.resolve(null))),
-      requireBucket(env),
-    );
+      bucket,
+    ).catch(() => null);
     status = (await Promise.race([step, ended.promise]))?.status ?? 'running';
     await afterStep();
   }
@@ -128,7 +152,7 @@ export const testCutOffSteps = () => {
       meet();
       vi.advanceTimersByTime(16_000);
     };
-    const { backup } = await backUpMeeting(accountId, goOn, erase);
+    const { backup } = await backUpMeeting(accountId, goOn, { afterStep: erase });
     expect(backup).toMatchObject({ status: 'done', accounts: 1, missing_accounts: [] });
     await loseService();
     expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 1 });
@@ -143,8 +167,33 @@ export const testCutOffSteps = () => {
       meet();
       throw new Error('This account fails.');
     };
-    const { backup } = await backUpMeeting(accountId, fail, erase);
+    const { backup } = await backUpMeeting(accountId, fail, { afterStep: erase });
     expect(backup).toMatchObject({ status: 'done', accounts: 1, missing_accounts: [] });
+  });
+
+  test('no account is left out because the bucket is written too often, or fails now and then', async () => {
+    vi.spyOn(scheduler, 'wait').mockRestore();
+    await loseService();
+    const sellers = [await openSeller(0), await openSeller(1)];
+    const [first] = sellers.map(({ ada }) => ada.accountId).toSorted();
+    let times = 0;
+    const endOnce = async (endStep: () => void) => {
+      if (times++ > 0) return;
+      endStep();
+      await new Promise(() => {});
+    };
+    const { backup } = await backUpMeeting(first!, endOnce, { bucket: bucketAsInR2(4) });
+    expect(backup).toMatchObject({ status: 'done', accounts: 2, missing_accounts: [] });
+  });
+
+  test('two steps at once make one of them', async () => {
+    await openSeller(6);
+    const { body } = await asOperator('POST', '/operator/backups');
+    const goOn = () => asOperator('POST', `/operator/backups/${body.id}/continue`);
+    const steps = await Promise.all([goOn(), goOn()]);
+    expect(steps.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+    const { body: done } = await asOperator('GET', `/operator/backups/${body.id}`);
+    expect(done.status).toBe('done');
   });
 
   test('an account with which another release goes on is read from the beginning', async () => {

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
 import { openRecord, requireBucket } from '../../src/backups/bucket.ts';
 import { running } from '../../src/backups/state.ts';
 import { workOnStores } from '../../src/stores/work.ts';
@@ -11,6 +12,15 @@ import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 
 // A service that is lost and comes back.
+
+/** Lets nothing wait before it goes on: the bucket of the tests, unlike R2, is written at any pace. Returns what ends that. */
+export const skipPauses = () => {
+  const wait = scheduler.wait.bind(scheduler);
+  // With a signal, it is a time limit.
+  const skipped = (ms: number, options?: SchedulerWaitOptions) => wait(options ? ms : 0, options);
+  const pauses = vi.spyOn(scheduler, 'wait').mockImplementation(skipped);
+  return () => pauses.mockRestore();
+};
 
 export const FINGERPRINT = 'machine-0001';
 
