@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ORPHAN_MS } from '../../src/gate/home/orphans.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
@@ -94,6 +94,7 @@ test('a license that the seller makes again has machines of its own, and those o
   await load();
   expect(await licensesWithMachines()).toHaveLength(2);
   await ada.createLicense({ license_key: 'MADE-AGAIN-LATER' });
+  await runAlarmsAfterwards(ada.accountId);
   expect(await licensesWithMachines()).toEqual([kept]);
 });
 
@@ -106,6 +107,22 @@ test('a license that D1 has under its earlier key keeps its machines', async () 
   for (const licenseKey of ['BOUGHT-BEFORE', 'NEW-AND-SECRET'])
     expect((await ada.verify(licenseKey)).body.status).toBe('not_found');
   expect(await licensesWithMachines()).toEqual([kept]);
+});
+
+test('a license that D1 has under its earlier key keeps its machines when another gets its later key', async () => {
+  const { ada, kept, restore, load, licensesWithMachines } = await sellerWithMachines();
+  await ada.asSession('POST', `/api/v1/licenses/${kept}/rotate-key`, { license_key: 'NEW-AND-SECRET' });
+  await restore();
+  await load();
+  await ada.createLicense({ license_key: 'NEW-AND-SECRET' });
+  expect(await licensesWithMachines()).toEqual([kept]);
+  await runAlarmsAfterwards(ada.accountId);
+  await ada.asSession('PATCH', `/api/v1/licenses/${kept}`, { customer_email: 'other@example.com' });
+  const { body } = await ada.asKey('POST', '/api/v1/licenses/verify', {
+    license_key: 'BOUGHT-BEFORE',
+    fingerprint: MACHINE.fingerprint,
+  });
+  expect(body.activation).toMatchObject({ name: MACHINE.name });
 });
 
 /** D1 has lost more licenses than are compared at once. */
@@ -124,6 +141,45 @@ const sellerWithMany = async () => {
   expect((await gate(accountId).orphans()).total).toBe(25_002);
   return seller;
 };
+
+/** Counts the licenses whose machines the gate erases. */
+const countErased = async (accountId: string) => {
+  let erased = 0;
+  await runInDurableObject(gate(accountId), (_gate, { storage: { sql } }) => {
+    const exec = sql.exec.bind(sql);
+    Object.assign(sql, {
+      exec: (query: string, ...bindings: unknown[]) => {
+        if (query.startsWith('DELETE FROM seat_refusals')) erased++;
+        return exec(query, ...bindings);
+      },
+    });
+  });
+  return () => erased;
+};
+
+test('what ends without machines costs nothing, and many with machines are erased by and by', async () => {
+  const { ada, kept, licensesWithMachines } = await sellerWithMany();
+  await tamper(
+    ada.accountId,
+    `INSERT INTO seat_changes SELECT id, 1, 0, 'taken', 'application', 'act_1', 'machine-0001', NULL
+     FROM licenses WHERE license_key BETWEEN 'LOST-000001' AND 'LOST-001500'`,
+  );
+  vi.advanceTimersByTime(ORPHAN_MS);
+  const erased = await countErased(ada.accountId);
+  const atOnce: number[] = [];
+  for (let i = 0; i < 10; i++) {
+    const before = erased();
+    vi.advanceTimersByTime(HOUR_MS);
+    await runDurableObjectAlarm(gate(ada.accountId));
+    atOnce.push(erased() - before);
+  }
+  expect(Math.max(...atOnce)).toBe(1_000);
+  expect(erased()).toBe(1_502);
+  expect(await licensesWithMachines()).toEqual([kept]);
+  expect(await readGate(ada.accountId, 'SELECT DISTINCT license_id AS id FROM seat_changes')).toEqual([
+    { id: kept },
+  ]);
+});
 
 test('of more licenses than are compared at once, the machines of those that have ended are gone', async () => {
   const { ada, kept, licensesWithMachines } = await sellerWithMany();

@@ -107,12 +107,12 @@ export const openCatchUp = (
     if (!position || position.appliedSeq <= appliedSeq) return more;
     changeCopy(() => {
       if (branches.isAnyOpen()) branches.log(changesOf(copy, rows));
-      const ended = [...rows.deletedLicenses, ...copy.apply(rows, position)];
+      copy.apply(rows, position);
       outgoing.insert(events);
       const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
       usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
-      for (const id of ended) machines.eraseLicense(id);
+      for (const id of rows.deletedLicenses) machines.eraseLicense(id);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;
@@ -181,7 +181,7 @@ export const openCatchUp = (
     });
 
   // The reload gives up the orphans whose time is over, unless D1 has them again.
-  const orphansDueMs = () => (copy.loadPosition() === null ? copy.orphans.dueMs() : null);
+  const orphansDueMs = () => (copy.loadPosition() === null ? copy.lostDueMs() : null);
   alarm.add({
     failure: 'gate_alarm_failed',
     dueMs: orphansDueMs,

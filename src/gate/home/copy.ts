@@ -3,10 +3,9 @@ import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts'
 import type { CopiedLicense, FeedPosition, Rows, StoredAccount, TracedLicense } from '../rules/rows.ts';
 import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
-import { isAnyMissing, missingInNext, replacedBy, withoutKey } from './ended-licenses.ts';
-import { eraseFromOrphans } from './erase-orphans.ts';
-import { LAST_KEY, openOrphans } from './orphans.ts';
-import { afterRestore, noProgress, type Progress } from './progress.ts';
+import * as lost from './lost-licenses.ts';
+import { LAST_KEY, openOrphans, ORPHAN_MS } from './orphans.ts';
+import { afterRestore, earliest, noProgress, type Progress, withReplaced } from './progress.ts';
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
 // add missing rows and never replace rows that the feed has written.
@@ -103,23 +102,21 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     tables.swap();
     tables.loadFinished();
     cache.clear();
-    advance({ reload: null });
+    advance({ reload: null, replaced: undefined });
   };
 
-  /** Keeps what D1 has lost, a page of licenses at a time. Returns the ids of the licenses that have ended. */
+  /** Keeps what D1 has lost, a page of licenses at a time. Returns the ids of some that have ended, until none has machines. */
   const compare = (): string[] => {
     const reload = known.reload ?? { loadedThrough: '' };
     const after = reload.comparedThrough ?? '';
     if (reload.isExact) orphans.clear();
     const through = reload.isExact ? null : orphans.compare(after, Date.now());
-    const isMissing = reload.isAnyMissing === true || isAnyMissing(sql, after, through ?? LAST_KEY);
-    if (through === null) {
-      const ended = isMissing ? missingInNext(sql, reload.goneIds ?? []) : [];
-      finishReload();
-      return ended;
-    }
-    advance({ reload: { ...reload, comparedThrough: through, isAnyMissing: isMissing } });
-    return [];
+    const isMissing = reload.isAnyMissing === true || lost.isAnyMissing(sql, after, through ?? LAST_KEY);
+    const isAnyEnded = through === null && (isMissing || !!known.replaced);
+    const ended = isAnyEnded ? lost.missingInNext(sql, known.replaced?.ids ?? [], reload.goneIds ?? []) : [];
+    if (through === null && ended.length < lost.MAX_ENDED) finishReload();
+    else advance({ reload: { ...reload, comparedThrough: through ?? LAST_KEY, isAnyMissing: isMissing } });
+    return ended;
   };
 
   if (known.epoch !== epoch || (progress && isOfOtherRelease)) {
@@ -164,10 +161,10 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
       return hasTerms(inherited, terms) ? resolveTerms(inherited, terms) : null;
     },
 
-    /** Applies rows from the feed, which overwrite the copy. Returns the ids of licenses that have ended and that they don't tell of. */
-    apply: (read: Rows, position: FeedPosition): string[] => {
+    /** Applies rows from the feed, which overwrite the copy. */
+    apply: (read: Rows, position: FeedPosition) => {
       const rows = withoutGone(read, true);
-      const replaced = replacedBy(sql, rows.licenses);
+      const before = lost.replacedBy(sql, rows.licenses);
       orphans.noteGone(rows.erasedKeys, Date.now());
       orphans.adopt(rows);
       for (const set of known.reload ? (['', '_next'] as const) : ([''] as const)) {
@@ -176,8 +173,8 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
         else tables.write(rows, set, true);
       }
       if (!isLoading() && rows.erasedKeys.length + rows.products.length > 0) tables.loadFinished();
-      advance(position);
-      return withoutKey(sql, replaced, known.reload !== null);
+      const replaced = lost.withoutKey(sql, before).filter((id) => !rows.deletedLicenses.includes(id));
+      advance({ ...position, replaced: withReplaced(known.replaced, replaced, Date.now() + ORPHAN_MS) });
     },
 
     /** Drops the oldest deleted keys now and then, after a deletion, and returns their ids. A load needs them: see `CopiedKey`. */
@@ -220,10 +217,12 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     isComparing: () => known.reload?.comparedThrough !== undefined,
     compare,
 
-    orphans: { total: orphans.total, dueMs: orphans.dueMs, list: orphans.list },
+    orphans: { total: orphans.total, list: orphans.list },
+    /** When to look at D1 once more for what it has lost, or null. */
+    lostDueMs: (): number | null => earliest(orphans.dueMs(), known.replaced?.dueMs ?? null),
     /** Takes erased customers out of what D1 has lost. Returns the licenses that have named one. */
     eraseOrphans: (emails: string[]): TracedLicense[] => {
-      const named = eraseFromOrphans(sql, emails, known.reload !== null, Date.now());
+      const named = lost.eraseFromOrphans(sql, emails, known.reload !== null, Date.now());
       if (named.length > 0) cache.clear();
       return named;
     },

@@ -19,7 +19,32 @@ export interface Progress extends FeedPosition {
     isAnyMissing?: boolean;
     goneIds?: string[];
   } | null;
+  /** Licenses whose keys others have got. Whether they have ended is decided by the next reload, which begins by then. */
+  replaced?: Replaced | undefined;
 }
+
+interface Replaced {
+  ids: string[];
+  dueMs: number;
+}
+
+const MAX_REPLACED = 1_000;
+
+/** Notes licenses whose keys others have got. */
+export const withReplaced = (
+  noted: Replaced | undefined,
+  ids: string[],
+  dueMs: number,
+): Replaced | undefined => {
+  if (ids.length === 0) return noted;
+  const all = new Set([...(noted?.ids ?? []), ...ids]);
+  return { ids: [...all].slice(-MAX_REPLACED), dueMs: noted?.dueMs ?? dueMs };
+};
+
+export const earliest = (...times: (number | null)[]): number | null => {
+  const known = times.filter((time) => time !== null);
+  return known.length > 0 ? Math.min(...known) : null;
+};
 
 export const noProgress = (epoch: string): Progress => ({
   version: COPY_VERSION,
