@@ -21,9 +21,10 @@ export const openChunkWriter = (bucket: Bucket, state: Running) => {
     // Random, so that a step that dies or comes too late changes no chunk of the step that is made in its place.
     const name = `${String(number).padStart(6, '0')}-${randomBase62(8)}`;
     const text = lines.join('\n');
+    const written = await writeSealed(bucket, chunkName(state.id, name), chunkOwner(state.id, number), text);
+    // Only now: whoever goes on after a failure still has the lines, which are counted.
     lines = [];
     length = 0;
-    const written = await writeSealed(bucket, chunkName(state.id, name), chunkOwner(state.id, number), text);
     state.chunks.push(name);
     state.bytes += written?.size ?? 0;
   };

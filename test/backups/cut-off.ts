@@ -1,6 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { expect, test, vi } from 'vitest';
-import { type Bucket, requireBucket } from '../../src/backups/bucket.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type Bucket, readSealed, requireBucket } from '../../src/backups/bucket.ts';
+import { openChunkWriter } from '../../src/backups/chunk-writer.ts';
+import { readLines } from '../../src/backups/lines.ts';
+import { begin, chunkName, chunkOwner } from '../../src/backups/state.ts';
 import { makeStep } from '../../src/backups/step.ts';
 import { deleteAccount, endUser, eraseRows } from '../../src/erasure/account.ts';
 import { type BackupPlace, type Line, readBackupFrom } from '../../src/operators/backup.ts';
@@ -184,6 +187,23 @@ export const testCutOffSteps = () => {
     };
     const { backup } = await backUpMeeting(first!, endOnce, { bucket: bucketAsInR2(4) });
     expect(backup).toMatchObject({ status: 'done', accounts: 2, missing_accounts: [] });
+  });
+
+  test('a chunk that the bucket fails to take once is written all the same', async () => {
+    const bucket = requireBucket(env);
+    const state = begin(env);
+    const put = vi.spyOn(bucket.r2, 'put').mockRejectedValueOnce(new Error('put: Internal error. (10001)'));
+    onTestFinished(() => put.mockRestore());
+    const writer = openChunkWriter(bucket, state);
+    await writer.add({ account: 'acct_1', id: 'id', line: { type: 'end', lines: 0 } });
+    await expect(writer.flush()).rejects.toThrow('Internal error');
+    await writer.flush();
+    const chunk = await readSealed(
+      bucket,
+      chunkName(state.id, state.chunks[0] ?? ''),
+      chunkOwner(state.id, 0),
+    );
+    expect(readLines(chunk?.text ?? '')).toMatchObject([{ account: 'acct_1' }]);
   });
 
   test('two steps at once make one of them', async () => {
