@@ -18,7 +18,9 @@ const retryDelay = (failures: number, error: unknown): number =>
   (error instanceof ApiError ? error.retryAfterMs : null) ?? 500 * 2 ** failures;
 
 const isFetchingMore = ({ state }: Query) =>
-  state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore !== undefined;
+  state.fetchStatus === 'fetching' &&
+  state.fetchFailureCount === 0 &&
+  state.fetchMeta?.fetchMore !== undefined;
 
 /**
  * Fetches queries again. A response that is still on its way may be older than the change, so it is dropped, but not the next
@@ -26,7 +28,8 @@ const isFetchingMore = ({ state }: Query) =>
  */
 export const refetch = async (filters: QueryFilters): Promise<void> => {
   const fetchAgain = async (query: Query) => {
-    while (isFetchingMore(query)) await query.promise?.catch(() => undefined);
+    // The end of the session removes a query that is being fetched, which has no promise any more.
+    while (query.promise && isFetchingMore(query)) await query.promise.catch(() => undefined);
     const only = { predicate: (other: Query) => other === query };
     await queryClient.cancelQueries(only);
     await queryClient.invalidateQueries(only);
