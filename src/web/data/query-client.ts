@@ -17,19 +17,20 @@ const MAX_RETRIES = 2;
 const retryDelay = (failures: number, error: unknown): number =>
   (error instanceof ApiError ? error.retryAfterMs : null) ?? 500 * 2 ** failures;
 
-const isFetchingMore = ({ state }: Query) =>
+/** Whether somebody waits for a query's first data, or for the next page of a list. One that fails is rather fetched again. */
+const isAwaited = ({ state }: Query) =>
   state.fetchStatus === 'fetching' &&
   state.fetchFailureCount === 0 &&
-  state.fetchMeta?.fetchMore !== undefined;
+  (state.data === undefined || state.fetchMeta?.fetchMore !== undefined);
 
 /**
- * Fetches queries again. A response that is still on its way may be older than the change, so it is dropped, but not the next
- * page of a list: somebody has asked for it, so it comes first.
+ * Fetches queries again. A response that is still on its way may be older than the change, so it is dropped, unless somebody
+ * waits for it: then it comes first, because changes may be more frequent than responses.
  */
 export const refetch = async (filters: QueryFilters): Promise<void> => {
   const fetchAgain = async (query: Query) => {
     // The end of the session removes a query that is being fetched, which has no promise any more.
-    while (query.promise && isFetchingMore(query)) await query.promise.catch(() => undefined);
+    while (query.promise && isAwaited(query)) await query.promise.catch(() => undefined);
     const only = { predicate: (other: Query) => other === query };
     await queryClient.cancelQueries(only);
     await queryClient.invalidateQueries(only);

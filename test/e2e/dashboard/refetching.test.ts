@@ -38,6 +38,20 @@ const startListening = async (path: string) => {
   await listening;
 };
 
+test('a list that loads for the first time is shown, whatever happens meanwhile', async () => {
+  await startListening('/purchases');
+  const held = await holdBack('**/api/v1/licenses?*');
+  await page.getByRole('link', { name: 'Licenses' }).first().click();
+  await expect.poll(() => held.length).toBe(1);
+  await tell(() => ada.addLicense({ license_key: 'ARRIVED-MEANWHILE' }));
+  await held[0]?.continue();
+  await expect.poll(() => rows().count(), { timeout: 10_000 }).toBe(50);
+  await expect.poll(() => held.length).toBe(2);
+  await held[1]?.continue();
+  await page.getByText('ARRIVED-MEANWHILE').first().waitFor();
+  await page.unroute('**/api/v1/licenses?*');
+});
+
 test('who signs out while the next page of a list waits gets the page to sign in', async () => {
   await startListening('/licenses');
   const held = await holdBack('**/api/v1/licenses?*cursor=*');
