@@ -44,3 +44,19 @@ test('a seller switches the portal on, and opens its preview', async () => {
   expect(consoleErrors).toEqual([]);
   await context.close();
 });
+
+test('the rules of a product begin with what all customers may do at present', async () => {
+  const ada = await createAccount(service, 'portal-rules');
+  await ada.putProduct('pro', { name: 'Orrery Pro' });
+  const slug = `seller-${crypto.randomUUID().slice(0, 8)}`;
+  await ada.put('/api/portal', { enabled: true, slug, name: 'Orrery', allow: { release_seat: true } });
+  const { context, page } = await visitAs(ada);
+  await openPage(page, '/settings/portal');
+  await page.getByLabel('Release a machine’s seat').uncheck();
+  await page.getByRole('button', { name: 'Save portal' }).click();
+  await page.getByText('Portal saved').waitFor();
+  await page.getByLabel('A product with other rules').selectOption('pro');
+  const rule = page.getByRole('group', { name: /Orrery Pro/ }).getByLabel('Release a machine’s seat');
+  expect(await rule.isChecked()).toBe(false);
+  await context.close();
+});

@@ -133,7 +133,7 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         ))}
       </ChoiceGroup>
       <KeptField name="products" value={products} />
-      <ProductRules products={products} allow={permissionsOf(opened)} onChange={setProducts} />
+      <ProductRules products={products} allow={settings.allow} onChange={setProducts} />
       <div>
         <Button type="submit" variant="solid" isBusy={save.isPending}>
           Save portal
