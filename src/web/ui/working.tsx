@@ -7,21 +7,27 @@ import { useAskBeforeUnload, useHold } from './hold.ts';
 
 // Work of many calls, which goes on for as long as its page is open.
 
-/** A signal for each time that the work begins. Leaving the page aborts it. */
+/** Does work with a signal, which leaving the page aborts. */
 export const useStoppable = () => {
   const [controller, setController] = useState(() => new AbortController());
   useEffect(() => () => controller.abort(), [controller]);
-  const begin = () => {
+  const [isWorking, setWorking] = useState(false);
+  const work = async <Result,>(send: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
     const next = new AbortController();
     setController(next);
-    return next.signal;
+    setWorking(true);
+    try {
+      return await send(next.signal);
+    } finally {
+      setWorking(false);
+    }
   };
-  return { begin, stop: () => controller.abort(), isStopped: controller.signal.aborted };
+  return { work, isWorking, stop: () => controller.abort(), isStopped: controller.signal.aborted };
 };
 
 const isLeaving: ShouldBlockFn = ({ current, next }) => current.pathname !== next.pathname;
 
-/** Is shown while `useStoppable` work goes on: keeps its dialog open, and asks whoever leaves its page. */
+/** Is shown while `useStoppable` is working: keeps its dialog open, and asks whoever leaves its page. */
 export const Working = () => {
   useHold(true);
   useAskBeforeUnload(() => true);

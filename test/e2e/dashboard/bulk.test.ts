@@ -121,6 +121,28 @@ test('trying again extends a license once, whose first response was lost', async
   await expect.poll(() => page.getByText('Mar 1, 2090').filter({ visible: true }).count()).toBe(1);
 });
 
+test('an action whose calls are answered lets its dialog close while the list is fetched again', async () => {
+  await openPage(page, '/licenses');
+  await box('Select EXTEND-ME-1').check();
+  await bar().getByRole('button', { name: 'Suspend' }).click();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/api/v1/licenses?*', async (route) => {
+    await released;
+    return route.continue().catch(() => undefined);
+  });
+  await page.getByRole('button', { name: 'Suspend 1 license' }).click();
+  await page.getByText('1 of 1').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached', timeout: 10_000 });
+  release();
+  await page.unroute('**/api/v1/licenses?*');
+  await expect.poll(async () => (await statuses())[0]).toBe('Suspended');
+  await box('Select EXTEND-ME-1').check();
+  await bar().getByRole('button', { name: 'Reinstate' }).click();
+  await page.getByRole('button', { name: 'Reinstate 1 license' }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
+});
+
 test('exports the selected licenses as a CSV file that an import takes', async () => {
   await page.setViewportSize({ width: 375, height: 800 });
   await box('Select EXTEND-ME-1').check();

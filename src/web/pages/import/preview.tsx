@@ -35,14 +35,14 @@ const useCheck = (id: number, choices: unknown, job: ImportJob) => {
 /** Imports the file. After a stop or an error, it goes on after the rows that are imported. */
 const useImport = (job: ImportJob) => {
   const [summary, setSummary] = useState<ImportSummary>();
-  const { begin, ...stoppable } = useStoppable();
+  const { work, ...stoppable } = useStoppable();
   const mutation = useMutation({
-    mutationFn: (signal: AbortSignal) =>
-      runImport(job, { isDryRun: false, before: summary }, setSummary, signal),
+    mutationFn: () =>
+      work((signal) => runImport(job, { isDryRun: false, before: summary }, setSummary, signal)),
     meta: { invalidates: ['licenses', 'products', 'dashboard'] },
     retry: false,
   });
-  return { mutation, summary, start: () => mutation.mutate(begin()), ...stoppable };
+  return { mutation, summary, start: () => mutation.mutate(), ...stoppable };
 };
 
 const Done = ({
@@ -74,7 +74,18 @@ const Done = ({
   </Card>
 );
 
-const Running = ({ title, progress, onStop }: { title: string; progress: number; onStop?: () => void }) => (
+const Running = ({
+  title,
+  progress,
+  isWorking = false,
+  onStop,
+}: {
+  title: string;
+  progress: number;
+  /** Whether leaving the page would stop it. */
+  isWorking?: boolean;
+  onStop?: () => void;
+}) => (
   <Card aria-label="Import">
     <CardHeader
       title={title}
@@ -86,7 +97,7 @@ const Running = ({ title, progress, onStop }: { title: string; progress: number;
         )
       }
     />
-    {onStop && <Working />}
+    {isWorking && <Working />}
     <div className="px-5 pb-5">
       <Progress label="Progress" share={progress} />
     </div>
@@ -147,10 +158,13 @@ export const Preview = ({
   onAnother: () => void;
 }) => {
   const check = useCheck(id, choices, job);
-  const { mutation, summary: done, start, stop, isStopped } = useImport(job);
+  const { mutation, summary: done, start, stop, isWorking, isStopped } = useImport(job);
   const summary = check.query.data;
   if (mutation.isSuccess) return <Done summary={mutation.data} job={job} onAnother={onAnother} />;
-  if (mutation.isPending) return <Running title="Importing…" progress={done?.progress ?? 0} onStop={stop} />;
+  if (mutation.isPending) {
+    const progress = done?.progress ?? 0;
+    return <Running title="Importing…" progress={progress} isWorking={isWorking} onStop={stop} />;
+  }
   if (mutation.isError) {
     const error = isStopped ? null : mutation.error;
     return <Stopped summary={done} error={error} job={job} onContinue={start} onAnother={onAnother} />;

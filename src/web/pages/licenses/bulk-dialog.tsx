@@ -98,7 +98,7 @@ const Body = ({
   // The list behind the dialog changes while the action runs.
   const [selected] = useState(licenses);
   const applicable = selected.filter((license) => isApplicable(action, license));
-  const { mutation, results, stop } = useBulk();
+  const { mutation, results, isWorking, stop } = useBulk();
   const send = (job: BulkJob) => {
     onSent();
     mutation.mutate(job);
@@ -127,7 +127,7 @@ const Body = ({
   if (mutation.isSuccess) return <BulkResults job={job} results={results} onSend={send} onClose={onClose} />;
   return (
     <div className="grid gap-4">
-      <Working />
+      {isWorking && <Working />}
       <Progress
         label="Licenses"
         share={results.length / job.licenses.length}

@@ -25,18 +25,20 @@ export interface BulkResult {
 /** Does a job, and collects its results as they arrive. */
 export const useBulk = () => {
   const [results, setResults] = useState<BulkResult[]>([]);
-  const { begin, stop } = useStoppable();
+  const { work, isWorking, stop } = useStoppable();
   const mutation = useMutation({
     mutationFn: ({ licenses, send }: BulkJob) => {
       setResults([]);
-      return sendForEach(
-        licenses,
-        send,
-        (license, error) => setResults((before) => [...before, { license, error }]),
-        begin(),
+      return work((signal) =>
+        sendForEach(
+          licenses,
+          send,
+          (license, error) => setResults((before) => [...before, { license, error }]),
+          signal,
+        ),
       );
     },
     meta: { invalidates: ['licenses', 'dashboard'] },
   });
-  return { mutation, results, stop };
+  return { mutation, results, isWorking, stop };
 };
