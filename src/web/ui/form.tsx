@@ -82,6 +82,8 @@ export const Form = ({ write, onSend, draft = null, children, className, ...prop
     setInvalid(null);
     try {
       onSend(textsOf(data), data);
+      // If the answer is lost, a reload must know what was sent, and under which key.
+      draft?.save(form);
     } catch (failure) {
       setInvalid(failure);
     }

@@ -19,6 +19,9 @@ const list = async (path: string) => {
   const { body } = await service.get(path, { authorization: `Bearer ${ada.token}` });
   return (body as { data: unknown[] }).data;
 };
+const get = async (path: string) =>
+  (await service.get(path, { authorization: `Bearer ${ada.token}` })).body as object;
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const dialog = () => page.getByRole('dialog');
 const secret = () => page.locator('[data-secret]');
 
@@ -71,6 +74,32 @@ test('a license is created once, even if the page was reloaded meanwhile', async
   await dialog().getByRole('button', { name: 'Create license' }).click();
   await page.getByRole('dialog', { name: 'License created' }).waitFor();
   expect(await list('/api/v1/licenses')).toHaveLength(1);
+});
+
+const loseAndReload = async (url: string, button: string) => {
+  await loseNextAnswer(page, url);
+  await dialog().getByRole('button', { name: button }).click();
+  await dialog().getByText('The service can’t be reached').waitFor();
+  await page.reload();
+};
+
+test('a license is created once, even if nothing was typed and the page was reloaded meanwhile', async () => {
+  await openPage(page, '/licenses?create=true');
+  await loseAndReload('**/api/v1/licenses/create', 'Create license');
+  await dialog().getByRole('button', { name: 'Create license' }).click();
+  await page.getByRole('dialog', { name: 'License created' }).waitFor();
+  expect(await list('/api/v1/licenses')).toHaveLength(2);
+});
+
+test('a license is renewed once, even if nothing was typed and the page was reloaded meanwhile', async () => {
+  const { id } = await ada.addLicense({ expires_at: '2098-01-01' });
+  await openPage(page, `/licenses/${id}`);
+  await press('Renew');
+  await loseAndReload('**/renew', 'Renew license');
+  await press('Renew');
+  await dialog().getByRole('button', { name: 'Renew license' }).click();
+  await page.getByText('License renewed through').waitFor();
+  expect(await get(`/api/v1/licenses/${id}`)).toMatchObject({ expires_at: '2099-01-01' });
 });
 
 test('a key whose earlier attempt was another one is created at the next attempt', async () => {
