@@ -9,9 +9,25 @@ export interface KeptDraft {
   values: DraftValues;
   /** The Idempotency-Key of what the form makes. */
   key?: string;
-  /** What the record had when the form was opened. */
-  opened?: unknown;
+  /** See `Known`. */
+  known?: object[];
 }
+
+/** What a record may have: what it had when its form was opened, and what the form has sent since without an answer. */
+export interface Known {
+  read: () => object[];
+  write: (records: object[]) => void;
+}
+
+export const openKnown = (initial: object[] = []): Known => {
+  let records = initial;
+  return {
+    read: () => records,
+    write: (next) => {
+      records = next;
+    },
+  };
+};
 
 const keyOf = (accountId: string, form: string) => `${DRAFTS}.${accountId}.${form}`;
 

@@ -8,7 +8,8 @@ import {
   useRef,
   useState,
 } from 'react';
-import { type DraftValues, dropDraft, readDraft, writeDraft } from '../data/drafts.ts';
+import { type DraftValues, dropDraft, type Known, openKnown, readDraft, writeDraft } from '../data/drafts.ts';
+import { ApiError } from '../data/error.ts';
 import { type OnceKey, openKey } from '../data/once.ts';
 import { signedInAccountId } from '../data/session.ts';
 import { changesFrom } from '../lib/changes.ts';
@@ -62,8 +63,8 @@ export interface Draft {
   /** What was typed before a reload, or before the session ended. */
   values: DraftValues | null;
   key: OnceKey;
-  /** What the record had when the form was opened, before a reload, too. */
-  opened: { read: () => unknown; write: (values: unknown) => void };
+  /** Also from before a reload. */
+  known: Known;
   save: (form: HTMLFormElement) => void;
   drop: () => void;
 }
@@ -90,21 +91,25 @@ export const draftRows = (draft: Draft | null, map: string): ValueRow[] | null =
 };
 
 /**
- * What a form's record had when the form was opened, and how the form's values differ from that. The rest isn't sent, because
- * it may have changed elsewhere. A form that stays says what it has `saved`.
+ * What a form's record had when the form was opened, and how what the form sends differs from what the record may have. The
+ * rest isn't sent, because it may have changed elsewhere. A form that stays says what it has `saved`.
  */
 export const useOpened = <Values extends object>(current: Values) => {
   const draft = useDraft();
-  const [opened] = useState(() => (draft?.opened.read() as Values | undefined) ?? current);
-  const before = useRef(opened);
-  useEffect(() => draft?.opened.write(before.current), [draft]);
+  const [known] = useState(() => draft?.known ?? openKnown());
+  const [opened] = useState(() => (known.read()[0] as Values | undefined) ?? current);
+  useEffect(() => {
+    if (known.read().length === 0) known.write([opened]);
+  }, [known, opened]);
   return {
     opened,
-    changesTo: (values: Values) => changesFrom(before.current, values),
-    saved: (values: Values) => {
-      before.current = values;
-      draft?.opened.write(values);
+    known: () => known.read() as Partial<Values>[],
+    changesTo: <Sent extends object>(values: Sent) => {
+      const changes = changesFrom(known.read(), values);
+      known.write([...known.read(), values]);
+      return changes;
     },
+    saved: (values: Values) => known.write([values]),
   };
 };
 
@@ -126,11 +131,13 @@ export const KeptField = ({ name, value }: { name: string; value: unknown }) => 
   return <input ref={ref} type="hidden" name={name} value={text} />;
 };
 
+const isRefused = (error: unknown) => error instanceof ApiError && error.status >= 400 && error.status < 500;
+
 /** Restores the draft of a form, and drops it once the form is sent or closed. */
 export const useDrafting = (
   draft: Draft | null,
   form: RefObject<HTMLFormElement | null>,
-  isSent: boolean,
+  { isSent, error }: { isSent: boolean; error: unknown },
 ) => {
   useEffect(() => {
     if (draft?.values && form.current) void restore(form.current, draft.values);
@@ -140,27 +147,26 @@ export const useDrafting = (
   useEffect(() => {
     if (isSent) draft?.drop();
   }, [draft, isSent]);
+  useEffect(() => {
+    // The record doesn't have what was refused.
+    if (isRefused(error)) draft?.known.write(draft.known.read().slice(0, -1));
+  }, [draft, error]);
 };
 
 const openDraft = (name: string, onDrop: () => void): Draft => {
   const accountId = signedInAccountId() ?? '';
   const kept = readDraft(accountId, name);
   const key = openKey(kept?.key);
-  let opened = kept?.opened;
+  const known = openKnown(kept?.known);
   return {
     values: kept?.values ?? null,
     key,
-    opened: {
-      read: () => opened,
-      write: (values) => {
-        opened = values;
-      },
-    },
+    known,
     save: (form) =>
       writeDraft(accountId, name, {
         values: Object.fromEntries(fieldsOf(form).map((field) => [keyOf(field), valueOf(field)])),
         key: key.read(),
-        opened,
+        known: known.read(),
       }),
     drop: () => {
       if (signedInAccountId() !== accountId) return;

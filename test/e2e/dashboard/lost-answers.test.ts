@@ -102,6 +102,65 @@ test('a license is renewed once, even if nothing was typed and the page was relo
   expect(await get(`/api/v1/licenses/${id}`)).toMatchObject({ expires_at: '2099-01-01' });
 });
 
+const reload = async () => {
+  await page.reload();
+  await page.getByText('What you had typed is back.').waitFor();
+};
+
+test.for([
+  ['', async () => {}],
+  [' after a reload', reload],
+] as const)('what a lost answer may have saved is changed back%s', async ([, between]) => {
+  const { id } = await ada.addWebhook({ url: 'http://127.0.0.1:9/back', description: 'Orders' });
+  const description = page.getByLabel('Description', { exact: true });
+  await openPage(page, `/webhooks/${id}?tab=settings`);
+  await description.fill('Payments');
+  await loseNextAnswer(page, '**/api/webhooks/*');
+  await press('Save changes');
+  await page.getByText('The service can’t be reached').waitFor();
+  await between();
+  await expect.poll(() => description.inputValue()).toBe('Payments');
+  await description.fill('Orders');
+  await press('Save changes');
+  await page.getByText('Webhook saved').waitFor();
+  expect(await get(`/api/webhooks/${id}`)).toMatchObject({ description: 'Orders' });
+});
+
+test('so it is with the fields, metadata, and terms of a license', async () => {
+  const { id } = await ada.addLicense({ customer_name: 'Grace', metadata: { order: 1 } });
+  const lose = async (button: string) => {
+    // The page reads the license under the same URL.
+    const url = `**/api/v1/licenses/${id}`;
+    await page.route(url, async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await dialog().getByRole('button', { name: button }).click();
+    await dialog().getByText('The service can’t be reached').waitFor();
+    await page.unroute(url);
+  };
+  await openPage(page, `/licenses/${id}`);
+  await press('Edit');
+  await page.getByLabel('Customer name').fill('Grace Hopper');
+  await page.getByLabel('Metadata value').fill('2');
+  await lose('Save changes');
+  await page.getByLabel('Customer name').fill('Grace');
+  await page.getByLabel('Metadata value').fill('1');
+  await press('Save changes');
+  await page.getByText('License changed').waitFor();
+  await press('Edit terms');
+  await page.getByLabel('Days of grace').selectOption('own');
+  await page.getByLabel('Number of days').fill('9');
+  await lose('Save terms');
+  await page.getByLabel('Days of grace').selectOption('inherit');
+  await press('Save terms');
+  await page.getByText('Terms changed').waitFor();
+  const license = await get(`/api/v1/licenses/${id}`);
+  expect(license).toMatchObject({ customer_name: 'Grace', metadata: { order: 1 } });
+  expect(license).not.toHaveProperty('terms.grace_days');
+});
+
 test('a key whose earlier attempt was another one is created at the next attempt', async () => {
   await openPage(page, '/keys?create=true');
   await page.getByLabel('Name', { exact: true }).fill('First name');

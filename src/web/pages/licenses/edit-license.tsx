@@ -5,7 +5,6 @@ import { canChangeExpiry } from '../../../shared/rules/licenses.ts';
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
-import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, draftRows, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -20,31 +19,27 @@ const CHOICES: { kind: ExpiryKind; label: string }[] = [
   { kind: 'date', label: 'On a date' },
 ];
 
+type Metadata = LicenseBody['metadata'];
+
 /** What the API merges into the metadata: entries that differ, and null for those that are gone. */
-const metadataChanges = (before: LicenseBody['metadata'], after: LicenseBody['metadata']) => ({
+const metadataChanges = (before: Metadata, after: Metadata) => ({
   ...Object.fromEntries(
     Object.keys(before).flatMap((name) => (Object.hasOwn(after, name) ? [] : [[name, null]])),
   ),
   ...Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name])),
 });
 
-/** Returns only the fields that differ: the API would reject an unchanged expiry date in the past. */
-const changesOf = (
-  license: LicenseBody,
-  values: Record<string, string>,
-  metadata: LicenseBody['metadata'],
-) => {
+const readEdited = (license: LicenseBody, values: Record<string, string>, metadata: Metadata) => {
   const text = (name: string) => values[name]?.trim() || null;
   const email = text('customer_email');
   if (email === null) throw invalidField('customer_email', 'A license needs an email address');
-  const next: Partial<LicenseBody> = {
+  return {
     customer_email: email,
     ...byField(TEXT_FIELDS, text),
     product: text('product'),
     ...(canChangeExpiry(license.status) && readExpiry(values)),
+    metadata,
   };
-  const entries = metadataChanges(license.metadata, metadata);
-  return { ...changesFrom(license, next), ...(Object.keys(entries).length > 0 && { metadata: entries }) };
 };
 
 /** The fields that the form has. */
@@ -57,7 +52,7 @@ const editedOf = (license: LicenseBody) => ({
 });
 
 const EditForm = ({ license: current, onClose }: { license: LicenseBody; onClose: () => void }) => {
-  const { opened } = useOpened(editedOf(current));
+  const { opened, known, changesTo } = useOpened(editedOf(current));
   // The license may change while the form is open, which then only sends what was changed in it.
   const [license] = useState({ ...current, ...opened });
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('License changed') });
@@ -65,7 +60,14 @@ const EditForm = ({ license: current, onClose }: { license: LicenseBody; onClose
   const [rows, setRows] = useState(() => draftRows(draft, 'metadata') ?? rowsOf(license.metadata));
   const [product, setProduct] = useState(draft?.values?.['product'] ?? license.product ?? '');
   const send = (values: Record<string, string>) => {
-    const json = changesOf(license, values, readValues('metadata', rows));
+    const edited = readEdited(license, values, readValues('metadata', rows));
+    // Only what differs: the API would reject an unchanged expiry date in the past.
+    const { metadata: _, ...changes } = changesTo(edited);
+    const entries = Object.assign(
+      {},
+      ...known().map(({ metadata = {} }) => metadataChanges(metadata, edited.metadata)),
+    ) as ReturnType<typeof metadataChanges>;
+    const json = { ...changes, ...(Object.keys(entries).length > 0 && { metadata: entries }) };
     if (Object.keys(json).length > 0) edit.mutate(json, { onSuccess: onClose });
     else onClose();
   };

@@ -4,7 +4,6 @@ import { MAX_GRACE_DAYS, MAX_OFFLINE_DAYS, MAX_SEATS, NO_LIMIT } from '../../../
 import { invalidField } from '../../data/error.ts';
 import { editLicense } from '../../data/license-mutations.ts';
 import type { LicenseBody, Product } from '../../data/queries.ts';
-import { changesFrom } from '../../lib/changes.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, draftRows, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -44,20 +43,18 @@ const whole = (values: Values, min: number, max: number) => (name: string) =>
 
 const SELF_SERVICE: Record<string, boolean> = { yes: true, no: false };
 
-/** Reads the form of a license's terms as a PATCH of what differs from the license. */
-const readTermsPatch = (license: LicenseBody, values: Values, rows: ValueRow[]) => {
+/** Reads the form of a license's terms. */
+const readTerms = (values: Values, rows: ValueRow[]) => {
   const entitlements = readOverrides('terms.entitlements', rows);
   return {
-    terms: changesFrom(license.terms, {
-      max_activations: readLiftable(values, 'max_activations', whole(values, 1, MAX_SEATS)),
-      lease_seconds: readLiftable(values, 'lease_seconds', (name) => readLease(values, name)),
-      offline_days: readOwn(values, 'offline_days', whole(values, 0, MAX_OFFLINE_DAYS)),
-      max_transfers: readLiftable(values, 'max_transfers', whole(values, 0, MAX_SEATS)),
-      self_service: SELF_SERVICE[values[modeField('self_service')] ?? ''] ?? null,
-      grace_days: readOwn(values, 'grace_days', whole(values, 0, MAX_GRACE_DAYS)),
-      entitlements: Object.keys(entitlements).length > 0 ? entitlements : null,
-    }),
-    ...changesFrom(license, { updates_until: values['updates_until'] || null }),
+    max_activations: readLiftable(values, 'max_activations', whole(values, 1, MAX_SEATS)),
+    lease_seconds: readLiftable(values, 'lease_seconds', (name) => readLease(values, name)),
+    offline_days: readOwn(values, 'offline_days', whole(values, 0, MAX_OFFLINE_DAYS)),
+    max_transfers: readLiftable(values, 'max_transfers', whole(values, 0, MAX_SEATS)),
+    self_service: SELF_SERVICE[values[modeField('self_service')] ?? ''] ?? null,
+    grace_days: readOwn(values, 'grace_days', whole(values, 0, MAX_GRACE_DAYS)),
+    entitlements: Object.keys(entitlements).length > 0 ? entitlements : null,
+    updates_until: values['updates_until'] || null,
   };
 };
 
@@ -139,21 +136,23 @@ const SelfServiceField = ({ license, product }: TermsProps) => {
 };
 
 const EditForm = ({ license: current, product, onClose }: TermsProps & { onClose: () => void }) => {
-  const { opened } = useOpened({ terms: current.terms, updates_until: current.updates_until });
+  const { opened, changesTo } = useOpened({ ...current.terms, updates_until: current.updates_until });
+  const { updates_until: openedUntil, ...openedTerms } = opened;
   // The license may change while the form is open, which then only sends what was changed in it.
-  const [license] = useState({ ...current, ...opened });
+  const [license] = useState({ ...current, terms: openedTerms, updates_until: openedUntil });
   const edit = useMutation({ ...editLicense(license.id), onSuccess: () => showToast('Terms changed') });
   const draft = useDraft();
   const [rows, setRows] = useState(
     () => draftRows(draft, 'terms.entitlements') ?? rowsOf(license.terms.entitlements ?? {}),
   );
+  const send = (values: Values) => {
+    const { updates_until, ...changes } = changesTo(readTerms(values, rows));
+    const json = { terms: changes, ...(updates_until !== undefined && { updates_until }) };
+    edit.mutate(json, { onSuccess: onClose });
+  };
   const terms = { license, product };
   return (
-    <Form
-      write={edit}
-      onSend={(values) => edit.mutate(readTermsPatch(license, values, rows), { onSuccess: onClose })}
-      draft={draft}
-    >
+    <Form write={edit} onSend={send} draft={draft}>
       <OverrideField {...terms} term="max_activations" lifted="No limit">
         {(value) => <OwnNumber term="max_activations" label="Number of seats" value={value} />}
       </OverrideField>
