@@ -53,10 +53,13 @@ test('the rules of a product begin with what all customers may do at present', a
   const { context, page } = await visitAs(ada);
   await openPage(page, '/settings/portal');
   await page.getByLabel('Release a machine’s seat').uncheck();
-  await page.getByRole('button', { name: 'Save portal' }).click();
+  const save = page.getByRole('button', { name: 'Save portal' });
+  await save.click();
   await page.getByText('Portal saved').waitFor();
+  // The page has fetched what was saved.
+  await expect.poll(() => save.getAttribute('aria-busy')).toBeNull();
   await page.getByLabel('A product with other rules').selectOption('pro');
   const rule = page.getByRole('group', { name: /Orrery Pro/ }).getByLabel('Release a machine’s seat');
-  expect(await rule.isChecked()).toBe(false);
+  await expect.poll(() => rule.isChecked()).toBe(false);
   await context.close();
 });
