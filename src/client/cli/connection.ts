@@ -53,8 +53,8 @@ const toError = (body: unknown, response: Response): CliError => {
   return new CliError(message, { code, requestId: request_id, details: details ?? [], status });
 };
 
-/** Every answer is JSON, or lines of it. A stream is read only later, so a page in its place would be taken for it. */
-const isJson = ({ headers }: Response) => /json/.test(headers.get('content-type') ?? '');
+/** Every answer is JSON, lines of it, or text. A stream is read only later, so a page in its place would be taken for it. */
+const isOfService = ({ headers }: Response) => /json|text\/plain/.test(headers.get('content-type') ?? '');
 
 /** Returns the answer of a call, or throws an error with the service's message and request id. */
 export const answer = async <T>(
@@ -69,6 +69,6 @@ export const answer = async <T>(
     });
   });
   if (data === undefined || data === null || !response.ok) throw toError(error, response);
-  if (!isJson(response)) throw notLatchkey(response.status);
+  if (!isOfService(response)) throw notLatchkey(response.status);
   return data;
 };
