@@ -89,7 +89,6 @@ test('retrying a cancellation whose response was lost keeps the limits until the
   await dialog.getByRole('alert').waitFor();
   await expect.poll(() => page.locator('main').textContent()).toMatch(/Canceled on/);
   await dialog.getByRole('button', { name: /^(Cancel subscription|End now)$/ }).click();
-  await page.getByText('Subscription canceled').waitFor();
   await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
   expect(await apiLimit()).toBe(5_000_000);
   await page.getByRole('button', { name: 'Resume Scale' }).click();
