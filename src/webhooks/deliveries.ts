@@ -26,12 +26,14 @@ export const listDeliveries = async (
   return toPage(rows, limit, toDeliveryBody);
 };
 
+const webhookIsDisabled = () =>
+  new AppError('invalid_transition', {
+    message: 'This webhook is disabled: enable it before you send events to it.',
+  });
+
 const assertEnabled = async (ctx: Ctx, endpointId: string) => {
   const { disabledReason } = await findEndpoint(ctx, endpointId);
-  if (disabledReason)
-    throw new AppError('invalid_transition', {
-      message: 'This webhook is disabled: enable it before you send events to it.',
-    });
+  if (disabledReason) throw webhookIsDisabled();
 };
 
 export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRecord> => {
@@ -47,19 +49,21 @@ export const sendTest = async (ctx: Ctx, endpointId: string): Promise<DeliveryRe
 };
 
 export const resend = async (ctx: Ctx, endpointId: string, deliveryId: string): Promise<DeliveryRecord> => {
-  const deliveryNotFound = () => new AppError('not_found', { message: 'Delivery Not Found' });
+  const check = async () => {
+    await assertEnabled(ctx, endpointId);
+    // The first delivery of a page that begins with this one.
+    const [delivery] =
+      (await outboxOf(ctx.env, ctx.accountId).listDeliveries(endpointId, 1, `${deliveryId}~`)) ?? [];
+    if (delivery?.id !== deliveryId) throw new AppError('not_found', { message: 'Delivery Not Found' });
+  };
   return audited(ctx, ['webhook.resend', deliveryId, { webhook_id: endpointId }], {
-    check: async () => {
-      await assertEnabled(ctx, endpointId);
-      // The first delivery of a page that begins with this one.
-      const [delivery] =
-        (await outboxOf(ctx.env, ctx.accountId).listDeliveries(endpointId, 1, `${deliveryId}~`)) ?? [];
-      if (delivery?.id !== deliveryId) throw deliveryNotFound();
-    },
+    check,
     makeChange: async (onceId) => {
       const delivery = await outboxOf(ctx.env, ctx.accountId).resend(endpointId, deliveryId, onceId);
-      if (!delivery) throw deliveryNotFound();
-      return delivery;
+      if (delivery) return delivery;
+      await check();
+      // The delivery exists, and its webhook is enabled again: it was disabled when the outbox looked.
+      throw webhookIsDisabled();
     },
   });
 };

@@ -21,6 +21,7 @@ export const openSellerCalls = (
 ) => {
   const { sql, kv } = ctx.storage;
   const made = openMadeOnce(sql, journal);
+  const isEnabled = (endpointId: string) => endpoints.get(endpointId)?.disabledReason === null;
 
   return {
     firstEndpointAtMs: (): number | null => kv.get<number>(FIRST_ENDPOINT_AT) ?? null,
@@ -89,14 +90,19 @@ export const openSellerCalls = (
       return dispatcher.getRecord(endpointId, deliveryId);
     },
 
-    /** Makes a delivery due now with all of its retries. The event's id stays the same. */
+    /**
+     * Makes a delivery due now with all of its retries. The event's id stays the same. Returns null if there is no such delivery, or
+     * its endpoint is disabled: versions of the Worker that run side by side during an update agree on null.
+     */
     resend: async (
       endpointId: string,
       deliveryId: string,
       onceId: string | null,
     ): Promise<DeliveryRecord | null> => {
       const nowMs = Date.now();
-      if (!made.run(onceId, () => dispatcher.resend(endpointId, deliveryId, nowMs) || null)) return null;
+      const resend = () =>
+        (isEnabled(endpointId) && dispatcher.resend(endpointId, deliveryId, nowMs)) || null;
+      if (!made.run(onceId, resend)) return null;
       await work.schedule(nowMs);
       return dispatcher.getRecord(endpointId, deliveryId);
     },
@@ -108,7 +114,7 @@ export const openSellerCalls = (
       let count = 0;
       let page: Replayed | null = { count, next: null };
       do {
-        if (endpoints.get(endpointId)?.disabledReason !== null) break;
+        if (!isEnabled(endpointId)) break;
         page = dispatcher.replay(endpointId, wanted, page.next, Date.now());
         if (!page) return count === 0 ? null : { stoppedAfter: count };
         count += page.count;

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
+import { WebhookOutbox } from '../../src/webhooks/webhook-outbox.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo, sendMailsBy } from '../support/mails.ts';
@@ -108,6 +109,44 @@ test('a replay of a webhook that is deleted or disabled meanwhile sends nothing'
   expect(await stub().replay(id, WANTED)).toBe(0);
   const since = new Date(WANTED.sinceMs).toISOString();
   expect((await ada.asSession('POST', `${path}/replay`, { since })).status).toBe(404);
+});
+
+/** Lets something happen to the webhook between the checks of a resend and its change, and between that and its answer. */
+const aroundResend = (
+  before: (object: WebhookOutbox) => Promise<unknown>,
+  after: (object: WebhookOutbox) => Promise<unknown> = async () => {},
+) => {
+  const spy = vi.spyOn(WebhookOutbox.prototype, 'resend');
+  spy.mockImplementation(async function (this: WebhookOutbox, ...call) {
+    spy.mockRestore();
+    await before(this);
+    const answer = await this.resend(...call);
+    await after(this);
+    return answer;
+  });
+};
+
+test('a resend to a webhook that is deleted or disabled meanwhile sends nothing', async () => {
+  await miss(1);
+  const [missed] = (await stub().listDeliveries(id, 1, null)) ?? [];
+  const resend = async () => {
+    const { status, body } = await ada.asSession('POST', `${path}/deliveries/${missed!.id}/resend`);
+    return [status, body.error?.code];
+  };
+  const turn = (disabledReason: 'by_you' | null) => (object: WebhookOutbox) =>
+    object.updateEndpoint(id, { disabledReason });
+  aroundResend(turn('by_you'));
+  expect(await resend()).toEqual([409, 'invalid_transition']);
+  expect(await statuses()).toEqual(['failed']);
+  // The one refusal that earlier versions of the Worker know.
+  expect(await stub().resend(id, missed!.id)).toBeNull();
+  await patch({ status: 'enabled' });
+  aroundResend(turn('by_you'), turn(null));
+  expect(await resend()).toEqual([409, 'invalid_transition']);
+  expect(await stub().replay(id, WANTED)).toBe(1);
+  aroundResend((object) => object.deleteEndpoint(id));
+  expect(await resend()).toEqual([404, 'webhook_not_found']);
+  expect((await ada.asSession('GET', '/api/audit-log?action=webhook.resend')).body.data).toEqual([]);
 });
 
 test('what a webhook has missed goes to the URL that it has now', async () => {
