@@ -3,7 +3,7 @@ import type { NamedProduct } from '../shared/rules/nearest-products.ts';
 import type { Endpoint } from '../webhooks/outbox-tables.ts';
 import type { Effects } from './effects.ts';
 import type { PlannedLicense, PlannedProduct } from './plan.ts';
-import type { ImportOptions, ParsedLine } from './schemas.ts';
+import type { ImportOptions, LineError, ParsedLine } from './schemas.ts';
 
 export type KnownWebhook = Pick<Endpoint, 'url' | 'events' | 'description'>;
 
@@ -23,6 +23,8 @@ export interface Import {
   };
   /** The account's webhooks, once a line needs them. */
   webhooks: KnownWebhook[] | null;
+  /** Why the account takes no further webhook, once it has refused one. */
+  noWebhooks: LineError | null;
   /** The account's products, once a line names none of them, and what to say of what such lines name. */
   products: NamedProduct[] | null;
   notProducts: Map<string, string>;

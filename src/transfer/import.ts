@@ -73,7 +73,7 @@ export async function* importLines(input: ImportInput): AsyncGenerator<object[]>
   const { ctx, options, serviceHost } = input;
   const assumed = { licenses: new Map(), products: new Map(), length: 0 };
   const entry = { effects: noEffects(), entryId: newId('aud'), isRecorded: false };
-  const known = { webhooks: null, products: null, notProducts: new Map<string, string>() };
+  const known = { webhooks: null, noWebhooks: null, products: null, notProducts: new Map<string, string>() };
   const current: Import = { ctx, options, serviceHost, assumed, ...known, ...entry };
   const answers = openAnswers();
   try {

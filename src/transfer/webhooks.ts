@@ -5,6 +5,9 @@ import type { Import, KnownWebhook } from './import-state.ts';
 import { type LineOutcome, refuse } from './plan.ts';
 import { refusalOf, type WebhookLine } from './schemas.ts';
 
+/** The refusals that are about the account, and not about the line. */
+const NO_ROOM = new Set(['storage_limit_reached', 'limit_reached']);
+
 /** Adds a webhook that the account doesn't have yet. It has a new secret, and is disabled until the seller enables it. */
 export const importWebhook = async (
   current: Import,
@@ -16,6 +19,8 @@ export const importWebhook = async (
   const isSame = (known: KnownWebhook) =>
     known.url === url && known.description === description && isDeepStrictEqual(known.events, events);
   if (current.webhooks.some(isSame)) return { result: 'unchanged' };
+  // Each attempt would cost queries and calls, and a body has thousands of lines.
+  if (current.noWebhooks) return { error: current.noWebhooks };
   if (current.webhooks.length >= MAX_ENDPOINTS)
     return refuse('limit_reached', `An account has at most ${MAX_ENDPOINTS} webhooks.`);
   const webhook = { url, events, description };
@@ -29,7 +34,8 @@ export const importWebhook = async (
     return { result: 'created', id: endpoint.id };
   } catch (error) {
     const refusal = refusalOf(error);
-    if (refusal) return { error: refusal };
-    throw error;
+    if (!refusal) throw error;
+    if (NO_ROOM.has(refusal.code)) current.noWebhooks = refusal;
+    return { error: refusal };
   }
 };

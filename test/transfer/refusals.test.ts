@@ -1,7 +1,14 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { MAX_ENDPOINTS } from '../../src/shared/rules/webhooks.ts';
+import { WebhookOutbox } from '../../src/webhooks/webhook-outbox.ts';
 import { type Json, signUp } from '../support/client.ts';
+import { recordStatements } from '../support/d1-queries.ts';
 import { setCountedBytes } from '../support/storage.ts';
 import { importAs, toLines } from './transfer.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const webhook = (n: number) => ({ type: 'webhook', url: `https://hooks.example.com/${n}` });
 const machine = {
@@ -40,4 +47,36 @@ test('a webhook beyond the 20 of an account fails with limit_reached, in a dry r
     const { answers } = await importAs(customer, lines, query);
     expect(answers.at(-1)).toMatchObject({ line: 21, result: 'failed', error: { code: 'limit_reached' } });
   }
+});
+
+test('an import asks once whether the account has room for webhooks, however many it refuses', async () => {
+  const customer = await signUp();
+  await importAs(customer, toLines([webhook(0)]));
+  await setCountedBytes(customer.accountId, 500_000_000);
+  const calls = vi.spyOn(WebhookOutbox.prototype, 'listEndpoints');
+  const importNew = async (count: number) => {
+    calls.mockClear();
+    const lines = [...Array.from({ length: count }, (_, i) => webhook(i + 1)), webhook(0)];
+    const { result, statements } = await recordStatements(() => importAs(customer, toLines(lines)));
+    expect(result.totals).toMatchObject({ failed: count, unchanged: 1 });
+    expect(result.answers.at(-2).error.code).toBe('storage_limit_reached');
+    return [statements.length, calls.mock.calls.length];
+  };
+  expect(await importNew(30)).toEqual(await importNew(1));
+});
+
+test('an import that finds no room for a webhook because others were added meanwhile asks no more', async () => {
+  const customer = await signUp();
+  await importAs(customer, toLines(Array.from({ length: MAX_ENDPOINTS }, (_, i) => webhook(i))));
+  // As it was before the others were added.
+  const calls = vi.spyOn(WebhookOutbox.prototype, 'listEndpoints').mockReturnValueOnce([]);
+  const { answers } = await importAs(customer, toLines([webhook(30), webhook(31), webhook(32)]));
+  expect(outcomesOf(answers)).toEqual(['limit_reached', 'limit_reached', 'limit_reached']);
+  expect(calls).toHaveBeenCalledTimes(2);
+});
+
+test('a webhook that is refused for its URL leaves room for those after it', async () => {
+  const lines = [{ type: 'webhook', url: 'https://10.0.0.1/hook' }, webhook(1)];
+  const { answers } = await importAs(await signUp(), toLines(lines));
+  expect(outcomesOf(answers)).toEqual(['invalid_request', 'created']);
 });
