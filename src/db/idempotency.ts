@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, type SQL } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import type { Ctx, DatabaseCtx, Idempotency } from './ctx.ts';
+import { deleteOldest } from './prune.ts';
 import { idempotencyKeys } from './schema.ts';
 
 // An Idempotency-Key is claimed in the commit of the change that it was sent with. Of two commits with one key the second
@@ -35,18 +36,10 @@ export const findClaimed = async (
 /** Expired keys that a claim deletes. More than one, so that the keys of accounts that no longer make changes go. */
 const PRUNED_PER_CLAIM = 10;
 
-const rowid = sql`rowid`;
 const isExpiredAt = (nowMs: number) => lte(idempotencyKeys.createdAt, nowMs - DAY_MS);
 
-const deleteOldest = (db: DatabaseCtx['db'], nowMs: number, limit: number) => {
-  const oldest = db
-    .select({ rowid })
-    .from(idempotencyKeys)
-    .where(isExpiredAt(nowMs))
-    .orderBy(asc(idempotencyKeys.createdAt))
-    .limit(limit);
-  return db.delete(idempotencyKeys).where(inArray(rowid, oldest));
-};
+const deleteExpired = (db: DatabaseCtx['db'], nowMs: number, limit: number) =>
+  deleteOldest(db, idempotencyKeys, { time: idempotencyKeys.createdAt, throughMs: nowMs - DAY_MS, limit });
 
 /** Statements that claim the key for a change of the same commit, and delete the oldest expired keys of any account. */
 export const claimStatements = (
@@ -57,7 +50,7 @@ export const claimStatements = (
   db
     .delete(idempotencyKeys)
     .where(and(eq(idempotencyKeys.accountId, accountId), eq(idempotencyKeys.key, key), isExpiredAt(atMs))),
-  deleteOldest(db, atMs, PRUNED_PER_CLAIM),
+  deleteExpired(db, atMs, PRUNED_PER_CLAIM),
   db.insert(idempotencyKeys).values({ accountId, key, requestHash, targetId, createdAt: atMs }),
 ];
 
@@ -83,5 +76,5 @@ const PRUNED_PER_RUN = 10_000;
 
 /** Deletes expired keys also where no more changes are made: a key can name a customer. */
 export const pruneIdempotencyKeys = async ({ db }: DatabaseCtx): Promise<void> => {
-  await deleteOldest(db, Date.now(), PRUNED_PER_RUN);
+  await deleteExpired(db, Date.now(), PRUNED_PER_RUN);
 };

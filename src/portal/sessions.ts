@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { deleteOldest } from '../db/prune.ts';
 import { accounts, licenses, type PortalRow, portalSessions, type PortalSessionRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -136,14 +137,8 @@ export const endOldestSessions = (
   return db.delete(portalSessions).where(inArray(portalSessions.tokenHash, oldest));
 };
 
-export const deleteExpiredSessions = (db: AccountDatabase) => {
-  const expired = db
-    .select({ tokenHash: portalSessions.tokenHash })
-    .from(portalSessions)
-    .where(lt(portalSessions.expiresAt, Date.now()))
-    .limit(100);
-  return db.delete(portalSessions).where(inArray(portalSessions.tokenHash, expired));
-};
+export const deleteExpiredSessions = (db: AccountDatabase) =>
+  deleteOldest(db, portalSessions, { time: portalSessions.expiresAt, throughMs: Date.now(), limit: 100 });
 
 export const portalDisabled = (message?: string) =>
   new AppError('portal_disabled', message === undefined ? {} : { message });

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
+import { deleteOldest } from '../db/prune.ts';
 import { type PORTAL_TOKEN_PURPOSES, portalTokens, type PortalTokenRow } from '../db/schema.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -83,14 +84,12 @@ export const isTokenOf = ({ accountId }: Ctx, email: string, purpose: PortalPurp
 /** Limits the work of one request. Each adds two rows at most, so the table still shrinks. */
 const MAX_DELETED = 100;
 
-export const deleteExpiredTokens = (db: AccountDatabase) => {
-  const expired = db
-    .select({ tokenHash: portalTokens.tokenHash })
-    .from(portalTokens)
-    .where(lt(portalTokens.expiresAt, Date.now()))
-    .limit(MAX_DELETED);
-  return db.delete(portalTokens).where(inArray(portalTokens.tokenHash, expired));
-};
+export const deleteExpiredTokens = (db: AccountDatabase) =>
+  deleteOldest(db, portalTokens, {
+    time: portalTokens.expiresAt,
+    throughMs: Date.now(),
+    limit: MAX_DELETED,
+  });
 
 export const insertToken = (db: AccountDatabase, row: PortalTokenRow) => db.insert(portalTokens).values(row);
 

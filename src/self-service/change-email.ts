@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, lt, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, or, sql } from 'drizzle-orm';
 import { auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx, DatabaseCtx } from '../db/ctx.ts';
+import { deleteOldest } from '../db/prune.ts';
 import {
   type EmailChangeRow,
   licenses,
@@ -104,14 +105,13 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
 };
 
 /** Those that nobody has confirmed in time. A confirmed one stays until it is made. */
-const deleteExpiredChanges = ({ db }: DatabaseCtx) => {
-  const expired = db
-    .select({ id: portalEmailChanges.id })
-    .from(portalEmailChanges)
-    .where(and(lt(portalEmailChanges.expiresAt, Date.now()), isUnconfirmed))
-    .limit(100);
-  return db.delete(portalEmailChanges).where(sql`${portalEmailChanges.id} IN ${expired}`);
-};
+const deleteExpiredChanges = ({ db }: DatabaseCtx) =>
+  deleteOldest(db, portalEmailChanges, {
+    time: portalEmailChanges.expiresAt,
+    throughMs: Date.now(),
+    condition: isUnconfirmed,
+    limit: 100,
+  });
 
 /** Each commit makes about twelve queries, and D1 allows 1,000 in a request. */
 const LICENSES_PER_COMMIT = 100;

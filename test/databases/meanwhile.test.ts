@@ -6,11 +6,12 @@ import { accountErased } from '../../src/mail/account-templates.ts';
 import { notify, openShop, paid } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { runMove, startMove } from '../support/database-move.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { senderNow, sendMailsBy } from '../support/mails.ts';
 import { withOperatorToken } from '../support/operator.ts';
+import { freshEmail, sellerWithCustomer, signInByMail } from '../support/portal.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 beforeEach(() => {
@@ -82,4 +83,46 @@ test('a held notice is sent once, also if an account begins to move while the ho
   await accountsD1.exec("DELETE FROM moved_accounts WHERE id = 'acct_moving'");
   await runHourlyWork();
   expect(sent.filter((to) => addresses.includes(to)).toSorted()).toEqual(addresses.toSorted());
+});
+
+/** Statements that insert a row of an account, which other accounts' calls delete once it has expired. */
+const EXPIRED: Record<string, string> = {
+  idempotency_keys: `(account_id, key, request_hash, license_id, created_at) VALUES (?1, ?1, 'x', 'x', 1)`,
+  portal_tokens: `(token_hash, account_id, purpose, email, expires_at) VALUES (?1, ?1, 'sign_in', 'x', 1)`,
+  portal_sessions: `(token_hash, account_id, id, email, created_at, expires_at, last_seen_at)
+    VALUES (?1, ?1, ?1, 'x', 1, 1, 1)`,
+  portal_email_changes: `(account_id, email, id, new_email, expires_at) VALUES (?1, 'x', ?1, 'x', 1)`,
+};
+
+const expiredIn = async (d1: D1Database, accountId: string): Promise<string[]> => {
+  const tables = Object.keys(EXPIRED);
+  const found = await d1.batch(
+    tables.map((table) => d1.prepare(`SELECT 1 FROM ${table} WHERE account_id = ?`).bind(accountId)),
+  );
+  return tables.filter((_table, i) => found[i]?.results.length === 1);
+};
+
+test('other accounts’ calls delete no expired rows of an account that moves, in neither database', async () => {
+  const { ada } = await sellerWithLicense();
+  await accountsD1.batch(
+    Object.entries(EXPIRED).map(([table, row]) =>
+      accountsD1.prepare(`INSERT INTO ${table} ${row}`).bind(ada.accountId),
+    ),
+  );
+  const tables = Object.keys(EXPIRED);
+  // From where Ada moves to, Bob's calls would delete what was copied; Eve's are in the database that Ada leaves.
+  const [bob, eve] = [await sellerWithCustomer(), await sellerWithCustomer()];
+  await startMove(bob.ada.accountId, 'DB');
+  await runMove(bob.ada.accountId);
+  await moveTo(ada.accountId, 'comparing');
+  for (const { ada: seller, slug, email } of [bob, eve]) {
+    const headers = { 'idempotency-key': 'once' };
+    expect((await seller.asSession('POST', '/api/v1/licenses/create', {}, headers)).status).toBe(201);
+    const { asCustomer } = await signInByMail(slug, email);
+    expect(outcomeOf(await asCustomer('POST', '/change-email', { email: freshEmail() }))).toBe('202 ok');
+  }
+  expect(await expiredIn(accountsD1, ada.accountId)).toEqual(tables);
+  expect(await expiredIn(firstD1, ada.accountId)).toEqual(tables);
+  expect(await runMove(ada.accountId)).toMatchObject({ database: 'DB', last_move: { problem: null } });
+  expect(await expiredIn(firstD1, ada.accountId)).toEqual(tables);
 });
