@@ -23,6 +23,8 @@ interface Run {
   until: string;
   /** Secrets that can't be unsealed. */
   unreadable: number;
+  /** The accounts through `through` whose outbox has failed. A run of an earlier version has none. */
+  failed?: string[];
 }
 
 const readRun = async (env: Env, { current }: SealingRing, restarts: boolean): Promise<Run> => {
@@ -55,6 +57,21 @@ const resealOutbox = async (env: Env, ring: SealingRing, accountId: string): Pro
   return unreadable;
 };
 
+/** Visits outboxes. Returns how many secrets can't be unsealed, and the accounts whose outbox has failed. */
+const visit = async (env: Env, ring: SealingRing, ids: string[]) => {
+  const failed: string[] = [];
+  const unreadable = ids.map(async (id) => {
+    try {
+      return await resealOutbox(env, ring, id);
+    } catch (error) {
+      logError('reseal_failed', error, { account_id: id });
+      failed.push(id);
+      return 0;
+    }
+  });
+  return { unreadable: (await Promise.all(unreadable)).reduce((sum, n) => sum + n, 0), failed };
+};
+
 const isToVisit = ({ through, until }: Run) => and(gt(accounts.id, through), lt(accounts.id, until));
 
 const nextAccounts = async (env: Env, run: Run): Promise<string[]> => {
@@ -71,20 +88,27 @@ const nextAccounts = async (env: Env, run: Run): Promise<string[]> => {
   return [...ids].toSorted().slice(0, OUTBOXES_PER_CALL);
 };
 
-/** Visits the next outboxes. An outbox that can't be reached is visited again by the next call. */
+/**
+ * Visits the next outboxes, and those that have failed again once all were visited: one that fails for good keeps no other from
+ * its turn. Returns how many secrets and accounts are left.
+ */
 export const resealOutboxes = async (env: Env, ring: SealingRing, restarts: boolean): Promise<number> => {
   const run = await readRun(env, ring, restarts);
-  const ids = await nextAccounts(env, run);
+  const next = await nextAccounts(env, run);
+  const ids = next.length > 0 ? next : (run.failed ?? []).slice(0, OUTBOXES_PER_CALL);
   for (let i = 0; i < ids.length; i += OUTBOXES_AT_ONCE) {
     const group = ids.slice(i, i + OUTBOXES_AT_ONCE);
-    const unreadable = await Promise.all(group.map((id) => resealOutbox(env, ring, id)));
-    run.through = group.at(-1) ?? run.through;
-    run.unreadable += unreadable.reduce((sum, n) => sum + n, 0);
+    const { unreadable, failed } = await visit(env, ring, group);
+    if (next.length > 0) run.through = group.at(-1) ?? run.through;
+    run.unreadable += unreadable;
+    // Behind the others, which are tried first.
+    run.failed = [...(run.failed ?? []).filter((id) => !group.includes(id)), ...failed];
     await saveRun(env, run);
   }
   if (ids.length === 0) await saveRun(env, run);
   const counts = await Promise.all(
     accountDatabases(env).map(({ db }) => db.select({ n: count() }).from(accounts).where(isToVisit(run))),
   );
-  return counts.reduce((sum, [row]) => sum + (row?.n ?? 0), run.unreadable);
+  const notSealed = run.unreadable + (run.failed ?? []).length;
+  return counts.reduce((sum, [row]) => sum + (row?.n ?? 0), notSealed);
 };
