@@ -44,6 +44,6 @@ export const createApiKey = async (ctx: Ctx, input: z.output<typeof createApiKey
   const statements = [insert, entry, ...pruneKeys(ctx, row.createdAt)] as const;
   await commit(ctx, [...statements], [{ kind: 'key', ref: id }]).catch(refuseWithoutRoom);
   // Nobody has the key before the answer.
-  await undoIfEnded(ctx, () => deleteApiKey(ctx, id));
+  await undoIfEnded(ctx, (plain) => deleteApiKey(plain, id));
   return { row, apiKey };
 };

@@ -76,6 +76,6 @@ export const rotateApiKey = async (
     return { row, apiKey };
   });
   // Nobody has the key before the answer.
-  await undoIfEnded(ctx, () => deleteApiKey(ctx, columns.id));
+  await undoIfEnded(ctx, (plain) => deleteApiKey(plain, columns.id));
   return rotated;
 };

@@ -27,10 +27,14 @@ const findEnd = async (ctx: Ctx): Promise<AppError | null> => {
   return isEnded ? new AppError('invalid_session') : null;
 };
 
-/** Runs after a change, before its answer: undoes the change if its caller has been ended meanwhile, and throws. */
-export const undoIfEnded = async (ctx: Ctx, undo: () => Promise<unknown>): Promise<void> => {
+/**
+ * Runs after a change, before its answer: undoes the change if its caller has been ended meanwhile, and throws. What `undo` gets
+ * has no Idempotency-Key: the change has claimed it, so a commit that claimed it again would fail.
+ */
+export const undoIfEnded = async (ctx: Ctx, undo: (ctx: Ctx) => Promise<unknown>): Promise<void> => {
   const end = await findEnd(ctx);
   if (!end) return;
-  await undo();
+  const { idempotency: _, ...plain } = ctx;
+  await undo(plain);
   throw end;
 };

@@ -108,7 +108,7 @@ export const createStore = async (ctx: Ctx, input: z.output<typeof createStoreIn
     { claimsId: id },
   ).catch(refuseWithoutRoom);
   // Its secret would let its caller in again, as a shop.
-  await undoIfEnded(ctx, () => deleteStore(ctx, id));
+  await undoIfEnded(ctx, (plain) => deleteStore(plain, id));
   return { store, token };
 };
 

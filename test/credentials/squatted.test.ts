@@ -1,11 +1,14 @@
 import { eq } from 'drizzle-orm';
 import { expect, test, vi } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
+import { revealApiKey } from '../../src/api-keys/reveal.ts';
 import { rotateApiKey } from '../../src/api-keys/rotate.ts';
 import { getAccount } from '../../src/db/account.ts';
 import type { Ctx } from '../../src/db/ctx.ts';
 import { apiKeys, userTokens } from '../../src/db/schema.ts';
 import { endMade } from '../../src/erasure/squatted.ts';
+import { once } from '../../src/gate/worker/commit.ts';
+import { createStore, revealStore } from '../../src/stores/stores.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { createEndpoint } from '../../src/webhooks/endpoints.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
@@ -81,6 +84,7 @@ const lateCallers = async ({ accountId, apiKeyId, asSession }: Customer): Promis
 };
 
 const KEY = { name: 'late', scope: 'full' } as const;
+const SHOP = { provider: 'stripe', name: 'late', secret: 'whsec_bGF0ZSBsYXRlIGxhdGU=' } as const;
 const HOOK = { url: 'https://attacker.example.net/late' };
 
 test('a request that was let in before the reset makes nothing that lasts after it', async () => {
@@ -96,6 +100,38 @@ test('a request that was let in before the reset makes nothing that lasts after 
   }
   expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toMatchObject([{ id: kept.id }]);
   expect((await withToken(token, 'GET', '/api/webhooks')).body.data).toEqual([]);
+});
+
+test('a request with an Idempotency-Key that was let in before the reset is not answered with a secret', async () => {
+  const eve = await signUp();
+  const callers = await lateCallers(eve);
+  const { token } = (await reset(eve)).body.session;
+  const { body: kept } = await withToken(token, 'POST', '/api/create-api-key', KEY);
+  const gone = { code: 'idempotency_conflict' };
+  for (const ctx of callers) {
+    const keyed = (key: string): Ctx => {
+      const claim = {
+        key: `${ctx.actor.kind} ${key}`,
+        requestHash: key,
+        atMs: Date.now(),
+        onRepeat: () => {},
+      };
+      return { ...ctx, idempotency: claim };
+    };
+    const [create, rotate, sell] = [keyed('create'), keyed('rotate'), keyed('sell')];
+    const revealKey = (id: string) => revealApiKey(ctx, id);
+    await expect(once(create, () => createApiKey(create, KEY), revealKey)).rejects.toMatchObject(gone);
+    const rotated = once(rotate, () => rotateApiKey(rotate, kept.id, { overlap_hours: 1 }), revealKey);
+    await expect(rotated).rejects.toMatchObject(gone);
+    const made = once(
+      sell,
+      () => createStore(sell, SHOP),
+      (id) => revealStore(ctx, id),
+    );
+    await expect(made).rejects.toMatchObject({ code: 'not_found' });
+  }
+  expect((await withToken(token, 'GET', '/api/api-keys')).body.data).toMatchObject([{ id: kept.id }]);
+  expect((await withToken(token, 'GET', '/api/stores')).body.data).toEqual([]);
 });
 
 test('a late request that is cut off leaves no webhook that sends anything', async () => {
