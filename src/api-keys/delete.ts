@@ -6,9 +6,8 @@ import { commit } from '../gate/worker/commit.ts';
 import { findApiKey } from './find.ts';
 import { pruneKeys } from './prune.ts';
 
-/** Marks a key as deleted and erases the fields with which it could be authenticated or revealed. */
-export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
-  await findApiKey(ctx, id);
+/** Statements that mark a key as deleted, unless it is, and erase the fields with which it could be authenticated or revealed. */
+export const deleteStatements = (ctx: Ctx, id: string) => {
   const deletedAt = Date.now();
   const isLive = and(eq(apiKeys.accountId, ctx.accountId), eq(apiKeys.id, id), isNull(apiKeys.deletedAt));
   const update = ctx.db.update(apiKeys).set({ deletedAt, fingerprint: '', sealed: '' }).where(isLive);
@@ -18,7 +17,10 @@ export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
     'api_key.delete',
     id,
   );
-  await commit(ctx, [entry, update, ...pruneKeys(ctx, deletedAt)], [{ kind: 'key', ref: id }], {
-    isBeyondLimits: true,
-  });
+  return [entry, update, ...pruneKeys(ctx, deletedAt)] as const;
+};
+
+export const deleteApiKey = async (ctx: Ctx, id: string): Promise<void> => {
+  await findApiKey(ctx, id);
+  await commit(ctx, [...deleteStatements(ctx, id)], [{ kind: 'key', ref: id }], { isBeyondLimits: true });
 };

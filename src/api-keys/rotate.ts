@@ -1,4 +1,4 @@
-import { and, eq, exists, getTableColumns, gt, isNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditAsRead, untilAsRead } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
@@ -8,7 +8,7 @@ import { undoIfEnded } from '../sessions/caller.ts';
 import { AppError } from '../shared/app-error.ts';
 import { HOUR_MS } from '../shared/rules/dates.ts';
 import { newApiKey } from './create.ts';
-import { deleteApiKey } from './delete.ts';
+import { deleteStatements } from './delete.ts';
 import { findApiKey } from './find.ts';
 import { pruneKeys } from './prune.ts';
 import { accountWithRoom, refuseWithoutRoom } from './room.ts';
@@ -17,9 +17,10 @@ import type { rotateApiKeyInput } from './schemas.ts';
 /** A gate's clock may be behind this one. Without an overlap, the old key must not outlive the answer there. */
 const CLOCK_MARGIN_MS = 2_000;
 
-const refuseUnlessLive = async (ctx: Ctx, id: string, nowMs: number): Promise<void> => {
+/** Returns when a live key expires. */
+const expiryOfLive = async (ctx: Ctx, id: string, nowMs: number): Promise<number | null> => {
   const { expiresAt } = await findApiKey(ctx, id);
-  if (expiresAt === null || expiresAt > nowMs) return;
+  if (expiresAt === null || expiresAt > nowMs) return expiresAt;
   throw new AppError('invalid_transition', { message: 'This API key has expired. Create a new one.' });
 };
 
@@ -34,6 +35,38 @@ const insertCopy = (
   return db.insert(apiKeys).select(db.select(fields).from(apiKeys).where(isSource)).returning();
 };
 
+interface Expiry {
+  before: number | null;
+  after: number;
+}
+
+/** Deletes the new key, and lets the old one expire as before, unless something else has changed when it does. */
+const undoRotation = async (
+  ctx: Ctx,
+  id: string,
+  newId: string,
+  { before, after }: Expiry,
+): Promise<void> => {
+  const isAsLeft = and(
+    eq(apiKeys.accountId, ctx.accountId),
+    eq(apiKeys.id, id),
+    eq(apiKeys.expiresAt, after),
+  );
+  await commit(
+    ctx,
+    [
+      // First, because pruning may delete the row of an expired key.
+      ctx.db.update(apiKeys).set({ expiresAt: before }).where(isAsLeft),
+      ...deleteStatements(ctx, newId),
+    ],
+    [
+      { kind: 'key', ref: newId },
+      { kind: 'key', ref: id },
+    ],
+    { isBeyondLimits: true },
+  );
+};
+
 /** Creates a key with the settings of another, which expires after the overlap. */
 export const rotateApiKey = async (
   ctx: Ctx,
@@ -42,28 +75,26 @@ export const rotateApiKey = async (
 ) => {
   const { apiKey, columns } = await newApiKey(ctx);
   // Another request may delete or expire the key in the meantime.
-  const rotated = await untilAsRead(async () => {
+  const { expiry, ...rotated } = await untilAsRead(async () => {
     const nowMs = Date.now();
-    await refuseUnlessLive(ctx, id, nowMs);
-    const isLive = and(
+    const before = await expiryOfLive(ctx, id, nowMs);
+    const isAsRead = and(
       eq(apiKeys.accountId, ctx.accountId),
       eq(apiKeys.id, id),
       isNull(apiKeys.deletedAt),
-      or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)),
+      sql`${apiKeys.expiresAt} IS ${before}`,
     );
-    const found = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isLive));
+    const found = exists(ctx.db.select({ id: apiKeys.id }).from(apiKeys).where(isAsRead));
     const details = { new_key: columns.id, overlap_hours: overlapHours };
     const accountId = accountWithRoom(ctx, nowMs, overlapHours === 0 ? id : null);
     const endsAt = overlapHours === 0 ? nowMs - CLOCK_MARGIN_MS : nowMs + overlapHours * HOUR_MS;
-    const expire = ctx.db
-      .update(apiKeys)
-      .set({ expiresAt: sql`min(ifnull(${apiKeys.expiresAt}, ${endsAt}), ${endsAt})` })
-      .where(isLive);
+    const after = Math.min(before ?? endsAt, endsAt);
+    const expire = ctx.db.update(apiKeys).set({ expiresAt: after }).where(isAsRead);
     const [, [row]] = await commit(
       ctx,
       [
         auditAsRead(ctx, found, 'api_key.rotate', id, details),
-        insertCopy(ctx, { ...columns, accountId, expiresAt: null }, isLive),
+        insertCopy(ctx, { ...columns, accountId, expiresAt: null }, isAsRead),
         expire,
         ...pruneKeys(ctx, nowMs),
       ],
@@ -73,9 +104,9 @@ export const rotateApiKey = async (
       ],
     ).catch(refuseWithoutRoom);
     if (!row) throw new Error(`The key ${id} was not rotated.`);
-    return { row, apiKey };
+    return { row, apiKey, expiry: { before, after } };
   });
   // Nobody has the key before the answer.
-  await undoIfEnded(ctx, (plain) => deleteApiKey(plain, columns.id));
+  await undoIfEnded(ctx, (plain) => undoRotation(plain, id, columns.id, expiry));
   return rotated;
 };
