@@ -1,16 +1,17 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { auditFirst } from '../audit/audit.ts';
 import type { UserCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
-import { recoveryCodes, type UserRow, users } from '../db/schema.ts';
+import { recoveryCodes, sessions, type UserRow, users } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell, type Told } from '../mail/tell.ts';
 import { recoveryCodesReplaced, twoFactorChanged } from '../mail/two-factor-templates.ts';
+import { undoIfEnded } from '../sessions/caller.ts';
 import { endOtherSessions } from '../sessions/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { Client } from '../users/client.ts';
 import { deleteTokens } from '../users/user-tokens.ts';
-import { getUser } from '../users/user.ts';
+import { getUser, isSamePassword } from '../users/user.ts';
 import { changeUserIf, hasSameSecret, NO_TWO_FACTOR, sealSecret, unsealSecret, wrongCode } from './code.ts';
 import { confirmCode, confirmPassword } from './confirm.ts';
 import { newRecoveryCodes, storeCodes } from './recovery-codes.ts';
@@ -42,7 +43,10 @@ export const startTwoFactor = async (ctx: UserCtx) => {
   return { secret, otpauth_url: otpauthUrl(secret, user.email) };
 };
 
-/** Sessions that began with a password alone end, so that a thief's doesn't outlive what is to keep thieves out. */
+/**
+ * Sessions that began with a password alone end, so that a thief's doesn't outlive what is to keep thieves out. A session that has
+ * been ended meanwhile turns nothing on.
+ */
 const enable = async (
   ctx: UserCtx,
   user: UserRow,
@@ -50,8 +54,10 @@ const enable = async (
   told: Told,
 ) => {
   const { accountId } = user;
+  const isOwn = and(eq(sessions.accountId, accountId), eq(sessions.tokenHash, sessionHash));
+  const hasSession = sql`EXISTS (SELECT 1 FROM ${sessions} WHERE ${isOwn})`;
   await ctx.firstDb.batch([
-    changeUserIf(ctx, user, hasSameSecret(user), {
+    changeUserIf(ctx, user, and(hasSameSecret(user), isSamePassword(user), hasSession), {
       twoFactorEnabledAt: Date.now(),
       twoFactorLastStep: step,
     }),
@@ -80,7 +86,9 @@ export const confirmTwoFactor = async (
   try {
     await enable(ctx, user, { step, codes, sessionHash }, told);
   } catch (error) {
-    throw violatesNotNull(error, 'users.password_hash') ? notNow('The secret has changed.') : error;
+    if (!violatesNotNull(error, 'users.password_hash')) throw error;
+    await undoIfEnded(ctx, async () => {});
+    throw notNow('The secret or the password has changed.');
   }
   told.send();
   return codes;
