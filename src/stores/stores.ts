@@ -1,6 +1,6 @@
-import { and, desc, eq, isNotNull, lt, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, isNotNull, lt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
-import { audit, auditAsRead, untilAsRead } from '../audit/audit.ts';
+import { audit, auditAsRead, auditIf, untilAsRead } from '../audit/audit.ts';
 import { accountDatabases, placeOf } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
@@ -112,6 +112,25 @@ export const createStore = async (ctx: Ctx, input: z.output<typeof createStoreIn
   return { store, token };
 };
 
+/** Lets a store have what it had, unless something else has changed it since. */
+const restoreStore = async (ctx: Ctx, earlier: StoreRow, changedAt: number): Promise<void> => {
+  const { id, lastEventAt: _, ...fields } = earlier;
+  const isAsLeft = and(isStore(ctx, id), eq(stores.updatedAt, changedAt));
+  const isFound = exists(ctx.db.select({ id: stores.id }).from(stores).where(isAsLeft));
+  await commit(
+    ctx,
+    [
+      auditIf(ctx, isFound, 'store.update', id, { fields: ['secret', 'api_key'] }),
+      ctx.db
+        .update(stores)
+        .set({ ...fields, updatedAt: changedAt + 1 })
+        .where(isAsLeft),
+    ],
+    [{ kind: 'account', ref: ctx.accountId }],
+    { isBeyondLimits: true },
+  );
+};
+
 /** What the call answered that made the store's token. */
 export const revealStore = async (ctx: Ctx, id: string): Promise<MadeStore> => {
   const store = await findStore(ctx, id);
@@ -132,8 +151,8 @@ export const patchStore = async (
   ctx: Ctx,
   id: string,
   input: z.output<typeof patchStoreInput>,
-): Promise<MadeStore> =>
-  untilAsRead(async () => {
+): Promise<MadeStore> => {
+  const { earlier, ...made } = await untilAsRead(async () => {
     const store = await findStore(ctx, id);
     const isMade = PROVIDERS[store.provider].secret === 'made';
     if (input.rotate_secret && !isMade)
@@ -157,8 +176,11 @@ export const patchStore = async (
       [{ kind: 'account', ref: ctx.accountId }],
       { claimsId: id },
     );
-    return { store: { ...store, ...fields }, token };
+    return { store: { ...store, ...fields }, token, earlier: store };
   });
+  await undoIfEnded(ctx, (plain) => restoreStore(plain, earlier, made.store.updatedAt));
+  return made;
+};
 
 /** Deletes a store. What was bought there stays, and what was still due for it ends. */
 export const deleteStore = async (ctx: Ctx, id: string): Promise<void> => {

@@ -138,10 +138,10 @@ export const patchEndpoint = async (
   serviceHost: string,
 ): Promise<Endpoint> => {
   if (input.url !== undefined) checkUrl(ctx, input.url, serviceHost);
-  return audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], {
+  const { url, events, description, status } = input;
+  const endpoint = await audited(ctx, ['webhook.update', id, { fields: Object.keys(input) }], {
     check: () => findEndpoint(ctx, id),
     makeChange: (onceId) => {
-      const { url, events, description, status } = input;
       const fields = {
         ...omitUndefined({ url, events, description }),
         ...(url !== undefined && { serviceHost }),
@@ -150,6 +150,9 @@ export const patchEndpoint = async (
       return updateEndpoint(ctx, id, fields, onceId);
     },
   });
+  // It may send elsewhere now, or again.
+  await undoIfEnded(ctx, (plain) => stopEndpoint(plain, id));
+  return endpoint;
 };
 
 /** Disables an endpoint, which keeps what it misses. */
@@ -169,7 +172,7 @@ const secretsExhausted = (endpoint: Endpoint) =>
 /** Replaces the secret. The old secret also keeps signing for a day. */
 export const rotateSecret = async (ctx: Ctx, id: string) => {
   const sealedSecret = await sealSecret(ctx, id, newWebhookSecret());
-  return audited(ctx, ['webhook.rotate_secret', id], {
+  const rotated = await audited(ctx, ['webhook.rotate_secret', id], {
     check: async () => {
       const endpoint = await findEndpoint(ctx, id);
       if (Date.now() < nextRotationMs(endpoint)) throw secretsExhausted(endpoint);
@@ -180,6 +183,9 @@ export const rotateSecret = async (ctx: Ctx, id: string) => {
       return { endpoint, secret: await unsealSecret(ctx, endpoint) };
     },
   });
+  // The old secret still signs, and nobody has the new one before the answer.
+  await undoIfEnded(ctx, async () => {});
+  return rotated;
 };
 
 export const deleteEndpoint = (ctx: Ctx, id: string): Promise<void> =>

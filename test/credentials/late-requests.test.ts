@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { rotateApiKey } from '../../src/api-keys/rotate.ts';
 import type { Ctx } from '../../src/db/ctx.ts';
+import { patchStore } from '../../src/stores/stores.ts';
 import { confirmTwoFactor, startTwoFactor } from '../../src/two-factor/setup.ts';
+import { patchEndpoint, rotateSecret } from '../../src/webhooks/endpoints.ts';
+import { notify, openShop, paid } from '../stores/shop.ts';
 import { codeAt } from '../support/authenticator.ts';
-import { signUp } from '../support/client.ts';
+import { outcomeOf, signUp } from '../support/client.ts';
 import { ctxOf, publicCtx } from '../support/databases.ts';
 
 /** The account as a request has it whose session has ended since it was let in. */
@@ -39,4 +42,28 @@ test('a session that has ended since it was let in turns no two-factor on', asyn
   const confirmed = confirmTwoFactor(ctx, codeAt(secret, Date.now()), client, 'ended');
   await expect(confirmed).rejects.toMatchObject({ code: 'invalid_session' });
   expect((await ada.asSession('GET', '/api/account')).body.two_factor).toBe(false);
+});
+
+test('a late change of where a webhook sends disables the webhook, and its late rotation reveals no secret', async () => {
+  const ada = await signUp();
+  const { id } = (await ada.asSession('POST', '/api/webhooks', { url: 'https://shop.example.com/hook' }))
+    .body;
+  const ctx = lateCtx(ada.accountId);
+  const ended = { code: 'invalid_session' };
+  await expect(rotateSecret(ctx, id)).rejects.toMatchObject(ended);
+  const moved = patchEndpoint(ctx, id, { url: 'https://attacker.example.net/late' }, 'latchkey.test');
+  await expect(moved).rejects.toMatchObject(ended);
+  const status = async () => (await ada.asSession('GET', '/api/webhooks')).body.data[0].status;
+  expect(await status()).toBe('disabled');
+  await expect(patchEndpoint(ctx, id, { status: 'enabled' }, 'latchkey.test')).rejects.toMatchObject(ended);
+  expect(await status()).toBe('disabled');
+});
+
+test('a late change of a store’s secret leaves the secret as it was', async () => {
+  const shop = await openShop();
+  const secret = `whsec_${btoa('the secret of somebody else')}`;
+  const late = patchStore(lateCtx(shop.ada.accountId), shop.storeId, { secret });
+  await expect(late).rejects.toMatchObject({ code: 'invalid_session' });
+  expect(outcomeOf(await notify(shop.storeId, paid('1'), secret))).toBe('401 invalid_signature');
+  expect(outcomeOf(await notify(shop.storeId, paid('2')))).toBe('200 ok');
 });
