@@ -2,13 +2,15 @@ import { and, eq, gte, isNull, sql } from 'drizzle-orm';
 import { audit } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
-import { accounts, apiKeys } from '../db/schema.ts';
+import { accounts, apiKeys, stores } from '../db/schema.ts';
 import { commit } from '../gate/worker/commit.ts';
 import { AppError } from '../shared/app-error.ts';
+import { lockStore } from '../stores/lock.ts';
+import { deleteStore } from '../stores/stores.ts';
 import { deleteEndpoint, listAllEndpoints, stopEndpoint } from '../webhooks/endpoints.ts';
 
 // Whoever registers an address that isn't theirs, or changes the address of an account that isn't, leaves keys and webhooks, by
-// which they would read what its owner does.
+// which they would read what its owner does, and stores, to which they would report purchases that nobody has made.
 
 /** Clocks of the service may differ by as much. */
 const CLOCK_MARGIN_MS = 2_000;
@@ -40,14 +42,25 @@ const deleteKeys = async (ctx: Ctx, sinceMs: number): Promise<boolean> => {
   return true;
 };
 
+const GONE: ReadonlySet<string> = new Set(['webhook_not_found', 'not_found']);
+
 /** A parallel call may have deleted it. */
 const unlessGone = (error: unknown) => {
-  if (!(error instanceof AppError && error.code === 'webhook_not_found')) throw error;
+  if (!(error instanceof AppError && GONE.has(error.code))) throw error;
+};
+
+/** Deletes the stores that were made since then, and takes the secrets of those that were changed. What was bought stays. */
+const endStores = async (ctx: Ctx, fromMs: number): Promise<void> => {
+  const isChanged = and(eq(stores.accountId, ctx.accountId), gte(stores.updatedAt, fromMs));
+  for (const store of await ctx.db.select().from(stores).where(isChanged)) {
+    if (store.createdAt >= fromMs) await deleteStore(ctx, store.id).catch(unlessGone);
+    else if (store.secret !== null || store.apiKey !== null) await lockStore(ctx, store);
+  }
 };
 
 /**
- * Ends the API keys and webhooks that were made since a time. The caller has ended every session. Webhooks that were changed since
- * are disabled: they may send elsewhere now. A request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after
+ * Ends the API keys, webhooks, and stores that were made since a time. The caller has ended every session. Webhooks that were
+ * changed since are disabled: they may send elsewhere now. Changed stores lose their secrets. A request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after
  * a failure has the same result.
  */
 export const endMade = async (ctx: Ctx, sinceMs: number): Promise<void> => {
@@ -59,9 +72,10 @@ export const endMade = async (ctx: Ctx, sinceMs: number): Promise<void> => {
     if (createdAtMs >= fromMs) await deleteEndpoint(ctx, id).catch(unlessGone);
     else if (updatedAtMs >= fromMs && disabledReason === null) await stopEndpoint(ctx, id);
   }
+  await endStores(ctx, fromMs);
 };
 
-/** Ends all API keys and webhooks, and settings that serve a thief. */
+/** Ends all API keys, webhooks, and stores, and settings that serve a thief. */
 export const endSquatted = async (ctx: Ctx): Promise<void> => {
   await endMade(ctx, 0);
   const settings = { mutedEmails: [], allowedOrigins: [] };

@@ -72,7 +72,7 @@ export const emailChanged = (newEmail: string, restoreUrl: string | null): MailC
   note:
     restoreUrl === null
       ? 'If it wasn’t you, contact the operator of the service.'
-      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, API keys and webhooks created since the change are deleted, and the password stops working. The link works once, for seven days.',
+      : 'If it was you, there is nothing to do. If it wasn’t you, take the address back: all sessions end, API keys, webhooks, and stores created since the change are deleted, and the password stops working. The link works once, for seven days.',
 });
 
 /** Sent to an address that was taken back. */
@@ -81,7 +81,7 @@ export const emailRestored = (resetUrl: string): MailContent<'security'> => ({
   subject: 'Your account has its email address back',
   paragraphs: [
     'Your Latchkey account has this email address again. All sessions and pending changes have ended, and the password no longer works, because somebody else may know it. Choose a new one.',
-    'API keys and webhooks created since the address changed have been deleted, and webhooks changed since then have been disabled. Review those that are left. If somebody else turned on two-factor authentication before the change, ask the operator of the service to reset it.',
+    'API keys, webhooks, and stores created since the address changed have been deleted. Webhooks changed since then have been disabled, and stores changed since then need their secrets and API keys again. Review those that are left. If somebody else turned on two-factor authentication before the change, ask the operator of the service to reset it.',
   ],
   link: { label: 'Choose a new password', url: resetUrl },
   note: 'The link works once, for an hour. After that, ask for another one on the sign-in page.',
@@ -126,7 +126,7 @@ export const addressClaimed = (origin: string): MailContent<'security'> => ({
   kind: 'security',
   subject: 'The account with your email address is yours',
   paragraphs: [
-    'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: earlier API keys, webhooks, sessions, two-factor authentication, and pending changes have ended.',
+    'The password of your Latchkey account has changed. Nobody had proved before that its email address is theirs, so the account starts clean: earlier API keys, webhooks, stores, sessions, two-factor authentication, and pending changes have ended.',
   ],
   link: forgotPasswordLink(origin),
   note: `If it was you, there is nothing to do. ${RESET_NOTE}`,

@@ -11,8 +11,9 @@ import { once } from '../../src/gate/worker/commit.ts';
 import { createStore, revealStore } from '../../src/stores/stores.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { createEndpoint } from '../../src/webhooks/endpoints.ts';
+import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
-import { ctxOf, publicCtx } from '../support/databases.ts';
+import { accountsD1, ctxOf, publicCtx } from '../support/databases.ts';
 import { withoutTables } from '../support/gate.ts';
 import { mailsTo } from '../support/mails.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
@@ -150,6 +151,31 @@ test('a reset token that was used or isn’t the account’s ends nothing', asyn
     '400 invalid_token',
   );
   expect((await eve.asKey('GET', '/api/v1/licenses')).status).toBe(200);
+});
+
+test('stores that were made or changed since the account was taken no longer take purchases', async () => {
+  const [kept, changed, { ada: eve }] = await Promise.all([openShop(), openShop(), openShop()]);
+  const secret = `whsec_${btoa('the secret of somebody else')}`;
+  const made = await openShop({}, eve);
+  // Whoever has the first two has had them for long.
+  await accountsD1.prepare('UPDATE stores SET created_at = 1, updated_at = 1').run();
+  for (const [shop, fields] of [
+    [changed, { secret }],
+    [made, {}],
+  ] as const)
+    await shop.ada.asSession('PATCH', `/api/stores/${shop.storeId}`, { name: 'Shop', ...fields });
+  for (const { ada } of [kept, changed]) await endMade(ctxOf(ada.accountId), Date.now() - 60_000);
+  await endMade(ctxOf(eve.accountId), 0);
+  const sent = async (shop: typeof kept, order: string, by = SECRET) =>
+    outcomeOf(await notify(shop.storeId, paid(order), by));
+  expect(await sent(kept, '1')).toBe('200 ok');
+  expect(await sent(changed, '2', secret)).toBe('401 invalid_signature');
+  expect(await sent(changed, '3')).toBe('401 invalid_signature');
+  expect(await sent(made, '4')).toBe('404 not_found');
+  expect((await eve.asSession('GET', '/api/stores')).body.data).toEqual([]);
+  const again = { secret: SECRET };
+  expect((await changed.ada.asSession('PATCH', `/api/stores/${changed.storeId}`, again)).status).toBe(200);
+  expect(await sent(changed, '5')).toBe('200 ok');
 });
 
 test('a key that is rotated while the account’s keys end is ended, too', async () => {
