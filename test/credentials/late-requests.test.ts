@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { rotateApiKey } from '../../src/api-keys/rotate.ts';
 import type { Ctx } from '../../src/db/ctx.ts';
-import { patchStore } from '../../src/stores/stores.ts';
+import { once } from '../../src/gate/worker/commit.ts';
+import { patchStore, revealStore } from '../../src/stores/stores.ts';
 import { confirmTwoFactor, startTwoFactor } from '../../src/two-factor/setup.ts';
 import { patchEndpoint, rotateSecret } from '../../src/webhooks/endpoints.ts';
 import { notify, openShop, paid } from '../stores/shop.ts';
@@ -59,11 +60,16 @@ test('a late change of where a webhook sends disables the webhook, and its late 
   expect(await status()).toBe('disabled');
 });
 
-test('a late change of a store’s secret leaves the secret as it was', async () => {
+test('a late change of a store’s secret leaves the secret as it was, and reveals none', async () => {
   const shop = await openShop();
   const secret = `whsec_${btoa('the secret of somebody else')}`;
   const late = patchStore(lateCtx(shop.ada.accountId), shop.storeId, { secret });
   await expect(late).rejects.toMatchObject({ code: 'invalid_session' });
+  const idempotency = { key: 'late', requestHash: 'late', atMs: Date.now(), onRepeat: () => {} };
+  const ctx = { ...lateCtx(shop.ada.accountId), idempotency };
+  const patch = () => patchStore(ctx, shop.storeId, { secret });
+  const kept = once(ctx, patch, (id) => revealStore(ctx, id));
+  await expect(kept).rejects.toMatchObject({ code: 'invalid_session' });
   expect(outcomeOf(await notify(shop.storeId, paid('1'), secret))).toBe('401 invalid_signature');
   expect(outcomeOf(await notify(shop.storeId, paid('2')))).toBe('200 ok');
 });

@@ -134,6 +134,10 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
 
 const isMissing = (error: unknown) => error instanceof AppError && error.code.endsWith('_not_found');
 
+/** Whether the caller has been ended meanwhile: it gets nothing, neither what the change has made nor what was there before. */
+const isEnded = (error: unknown) =>
+  error instanceof AppError && (error.code === 'invalid_session' || error.code === 'api_key_invalid');
+
 /**
  * Makes a change once for an Idempotency-Key, and answers each repeat with what was changed, also if they run in parallel:
  * `commit` claims the key. `find` returns what was changed as it is now.
@@ -165,6 +169,7 @@ export const once = async <T>(
   try {
     return await change();
   } catch (error) {
+    if (isEnded(error)) throw error;
     // A parallel call with the same key may have claimed it, or used up or changed what this one needs.
     const first = await findEarlier();
     if (first) return first.result;
