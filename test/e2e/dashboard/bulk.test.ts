@@ -130,10 +130,15 @@ test('an action whose calls are answered lets its dialog close while the list is
     await released;
     return route.continue().catch(() => undefined);
   });
+  const answered = page.waitForResponse('**/suspend');
   await page.getByRole('button', { name: 'Suspend 1 license' }).click();
-  await page.getByText('1 of 1').waitFor();
-  await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached', timeout: 10_000 });
+  await answered;
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Escape');
+      return page.getByRole('dialog').count();
+    })
+    .toBe(0);
   release();
   await page.unroute('**/api/v1/licenses?*');
   await expect.poll(async () => (await statuses())[0]).toBe('Suspended');
