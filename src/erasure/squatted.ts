@@ -59,9 +59,9 @@ const endStores = async (ctx: Ctx, fromMs: number): Promise<void> => {
 };
 
 /**
- * Ends the API keys, webhooks, and stores that were made since a time. The caller has ended every session. Webhooks that were
- * changed since are disabled: they may send elsewhere now. Changed stores lose their secrets. A request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after
- * a failure has the same result.
+ * Ends what was made since a time. The caller has ended every session. What was changed since may serve a stranger: webhooks are
+ * disabled, and stores lose their secrets. A request that goes on after that undoes what it makes (`undoIfEnded`). A repeat after a
+ * failure has the same result.
  */
 export const endMade = async (ctx: Ctx, sinceMs: number): Promise<void> => {
   const fromMs = sinceMs - CLOCK_MARGIN_MS;
