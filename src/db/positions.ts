@@ -4,6 +4,14 @@ import { scheduledPositions } from './schema.ts';
 
 // Where work that takes several runs goes on in its next one.
 
+/** Work of an account that is due. A run goes on after the last one that it has read. */
+export interface Due {
+  id: string;
+  dueMs: number;
+  /** Puts rows in order that are due at the same time. */
+  row: number;
+}
+
 /** Returns the positions of the works that have stopped on the way, by their names. */
 export const findPositions = async <T>(
   db: AccountDatabase | FirstDatabase,

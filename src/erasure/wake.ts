@@ -3,7 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases, firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
-import { deletePosition, findPositions, savePosition } from '../db/positions.ts';
+import { deletePosition, type Due, findPositions, savePosition } from '../db/positions.ts';
 import { accounts, users } from '../db/schema.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { within } from '../shared/objects/within.ts';
@@ -18,13 +18,6 @@ const CALLS_AT_ONCE = 20;
 const CALL_MS = 5_000;
 /** The gates begin one after the other, because all of them load the same database. */
 const APART_MS = 200;
-
-interface Due {
-  id: string;
-  dueMs: number;
-  /** Puts accounts in order that are due at the same time. */
-  row: number;
-}
 
 interface Kind {
   name: string;

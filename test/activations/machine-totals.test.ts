@@ -8,7 +8,7 @@ import { PLANS } from '../../src/shared/rules/plans.ts';
 import { openLicense } from '../support/activations.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, readGate, tamper } from '../support/gate.ts';
+import { gate, raiseEpoch, readGate, tamper } from '../support/gate.ts';
 
 // The bytes of an account's machines are a sum that is kept, in the gate and in D1. Whatever makes it wrong is mended.
 
@@ -125,10 +125,7 @@ test('D1 is told anew, however little it is, once a gate has loaded its copy aga
   await accountsD1.exec(
     `UPDATE license_totals SET machine_bytes = ${restored} WHERE account_id = '${accountId}'`,
   );
-  await tamper(
-    accountId,
-    `UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'`,
-  );
+  await raiseEpoch(accountId);
   await on('verify', 1);
   expect(await told()).toBe(restored);
   vi.advanceTimersByTime(HOUR_MS);

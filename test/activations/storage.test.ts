@@ -6,7 +6,7 @@ import { machineOf, openLicense } from '../support/activations.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, readGate, tamper } from '../support/gate.ts';
+import { gate, raiseEpoch, readGate, tamper } from '../support/gate.ts';
 import { lastMailTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
@@ -68,10 +68,7 @@ test('the gate reports the machines again when D1 was restored', async () => {
   await accountsD1.exec(`UPDATE license_totals SET machine_bytes = 0 WHERE account_id = '${accountId}'`);
   expect((await storage()).used).toBeLessThan(used - 100_000);
   // As an operator tells the gates, and as they find out themselves.
-  await tamper(
-    accountId,
-    `UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'`,
-  );
+  await raiseEpoch(accountId);
   await customer.verify('KEY-000001');
   vi.advanceTimersByTime(HOUR_MS);
   // The first alarm loads the copy again.

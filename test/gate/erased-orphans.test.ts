@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { noteD1 } from '../support/d1-restore.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, readGate, tamper } from '../support/gate.ts';
+import { gate, raiseEpoch, readGate, tamper } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { sellerOn } from '../support/worlds.ts';
 
@@ -24,11 +24,8 @@ const runAlarms = async (accountId: string) => {
 };
 
 /** The gate begins to load its copy again with its next alarm. */
-const raiseEpoch = async (accountId: string) => {
-  await tamper(
-    accountId,
-    "UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'",
-  );
+const beginReload = async (accountId: string) => {
+  await raiseEpoch(accountId);
   await gate(accountId).movingTo();
 };
 
@@ -54,7 +51,7 @@ const sellerAfterRestore = async () => {
 
 test('a customer who is erased before the gate loads its copy again is in none of its licenses afterwards', async () => {
   const { ada, erase } = await sellerAfterRestore();
-  await raiseEpoch(ada.accountId);
+  await beginReload(ada.accountId);
   expect(await erase()).toEqual([]);
   await runAlarms(ada.accountId);
   expect(await findLeftovers(ada.accountId, [ANN])).toEqual([]);
@@ -79,7 +76,7 @@ test('a customer who is erased while the gate compares its copies is in neither'
      SELECT printf(iif(n < 5000, 'A-%06d', 'LOST-%06d'), n), printf('lic_%020d', n), 'active',
        iif(n = 20000, 'ann@lost.example', 'x@example.com'), '{}' FROM numbers`,
   );
-  await raiseEpoch(ada.accountId);
+  await beginReload(ada.accountId);
   await runAlarms(ada.accountId);
   expect((await gate(ada.accountId).orphans()).total).toBeGreaterThan(0);
   expect(await erase()).toEqual([]);
@@ -91,7 +88,7 @@ test('a customer who is erased while the gate compares its copies is in neither'
 
 test('the machines of an erased customer have no names in a license that D1 has lost, and keep their seats', async () => {
   const { ada, erase } = await sellerAfterRestore();
-  await raiseEpoch(ada.accountId);
+  await beginReload(ada.accountId);
   await runAlarms(ada.accountId);
   expect(await findLeftovers(ada.accountId, [MACHINE.name])).toContain('gate 1: activations');
   expect(await erase()).toEqual([]);

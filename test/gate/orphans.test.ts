@@ -6,7 +6,7 @@ import type { Json } from '../support/client.ts';
 import { noteD1 } from '../support/d1-restore.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate, tamper } from '../support/gate.ts';
+import { gate, raiseEpoch, tamper } from '../support/gate.ts';
 import { findInD1, findLeftovers } from '../support/leftovers.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { openBranch, setHome, verifyIn } from '../support/regions.ts';
@@ -24,12 +24,9 @@ const runAlarm = async (accountId: string) => {
   await runDurableObjectAlarm(gate(accountId));
 };
 
-/** As if the copy were of another epoch. */
-const raiseEpoch = async (accountId: string) => {
-  await tamper(
-    accountId,
-    "UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'",
-  );
+/** Lets the gate load its copy again. */
+const reload = async (accountId: string) => {
+  await raiseEpoch(accountId);
   // Starts it.
   await gate(accountId).movingTo();
   await runAlarm(accountId);
@@ -49,7 +46,7 @@ const sellerWithLosses = async () => {
   const key: Json = (await ada.asSession('POST', '/api/create-api-key', {})).body;
   const restore = async () => {
     await restoreD1();
-    await raiseEpoch(ada.accountId);
+    await reload(ada.accountId);
   };
   return { ada, before, oldKey, lost, key, restore };
 };
@@ -97,7 +94,7 @@ test('what was revoked or deleted since then stays so, although D1 has it again'
   await ada.asSession('DELETE', `/api/api-keys/${oldKey.id}`);
   await ada.asSession('POST', `/api/v1/licenses/${lost.id}/suspend`);
   await restoreLater();
-  await raiseEpoch(ada.accountId);
+  await reload(ada.accountId);
   expect(await statusOf(ada, 'BOUGHT-BEFORE')).toBe('revoked');
   expect(await statusOf(ada, 'DELETED-SINCE')).toBe('not_found');
   expect(await statusOf(ada, 'OLD-AND-LEAKED')).toBe('not_found');

@@ -8,7 +8,7 @@ import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, gate, readGate, statistics, tamper, withoutTables } from '../support/gate.ts';
+import { evict, gate, raiseEpoch, readGate, statistics, tamper, withoutTables } from '../support/gate.ts';
 import { sellerOn, sellerWithLicense, sellerWithWebhook } from '../support/worlds.ts';
 
 const LICENSES = 5_000;
@@ -125,10 +125,7 @@ test('a gate with an old epoch answers from its copy until it has reloaded it, a
   ]);
 
   // Makes the gate's copy look older than the current epoch, which operators raise after a restore.
-  await tamper(
-    ada.accountId,
-    `UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'`,
-  );
+  await raiseEpoch(ada.accountId);
   await withoutTables(['accounts', 'licenses'], async () => {
     expect((await ada.verify('MADE-AFTER-THE-BACKUP')).body).toMatchObject({
       status: 'active',

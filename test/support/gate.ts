@@ -53,6 +53,10 @@ export const tamper = async (accountId: string, query: string, ...bindings: SqlS
   await evict(accountId);
 };
 
+/** Makes the gate's copy look as if it were of another epoch, as after an operator raises it. Its next call begins a reload. */
+export const raiseEpoch = (accountId: string) =>
+  tamper(accountId, "UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'");
+
 /** Sets the account's usage of the calendar month. */
 export const setUsage = async (accountId: string, usage: number) => {
   const name = `period:${calendarMonth(Date.now()).startMs}`;

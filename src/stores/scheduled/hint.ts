@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { accountDatabases } from '../../db/client.ts';
 import type { DatabaseCtx } from '../../db/ctx.ts';
-import { deletePosition, findPositions, savePosition } from '../../db/positions.ts';
+import { deletePosition, type Due, findPositions, savePosition } from '../../db/positions.ts';
 import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
 import type { StoreHint } from '../work-hint.ts';
 
@@ -14,13 +14,6 @@ const PAGE_ROWS = 1_000;
 const MAX_PAGES = 100;
 /** Queues take so many messages at once. */
 const MAX_BATCH = 100;
-
-interface Due {
-  id: string;
-  dueMs: number;
-  /** Puts rows in order that are due at the same time. */
-  row: number;
-}
 
 interface Kind {
   name: string;
