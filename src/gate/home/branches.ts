@@ -77,8 +77,7 @@ export const openHomeBranches = (
 
   /** Merges a branch's report, as part of the current transaction, also of a branch that was opened after a restored backup. */
   const hear = (region: Region, report: Report): boolean => {
-    const isReplaceable = restored.isLeftOver(records.get(region)?.opening ?? 0);
-    if (isReplaceable && restored.adopts(report.opening)) {
+    if (restored.adopts(report.opening, records.get(region)?.opening ?? 0)) {
       takeOver(region, exposure);
       store.adopt(region, report, Date.now());
       known.open(region);

@@ -16,6 +16,8 @@ interface Restored {
   lastOpening: number;
   /** The same for changes. What earlier releases have stored has none. */
   lastRevision?: number;
+  /** The openings that were taken over, of branches that the backup didn't know. A late report counts nothing again. */
+  adopted?: number[];
 }
 
 /**
@@ -45,7 +47,7 @@ export const noteRestore = ({ sql, kv }: DurableObjectStorage, atMs: number): vo
 export const openRestored = (kv: SyncKvStorage, leaseMs: number) => {
   const restored = kv.get<Restored>(RESTORED) ?? null;
   const leasedUntilMs = restored ? restored.atMs + leaseMs : 0;
-  const adopted = new Set<number>();
+  const adopted = new Set(restored?.adopted);
 
   return {
     /** Whether branches may be leased that home doesn't know. */
@@ -54,11 +56,15 @@ export const openRestored = (kv: SyncKvStorage, leaseMs: number) => {
     /** Whether a branch was opened before the restore. It closes, because what the backup says of it may be outdated. */
     isLeftOver: (opening: number) => restored !== null && opening <= restored.lastOpening,
 
-    /** Takes a branch for known that the backup doesn't have. Returns false if it has it, or has had it. */
-    adopts: (opening: number): boolean => {
+    /**
+     * Takes a branch for known that the backup doesn't have, in place of a present one from before the restore, as part of the
+     * current transaction. Returns false if the backup has it, or if it was taken for known before.
+     */
+    adopts: (opening: number, present: number): boolean => {
       if (!restored || opening <= restored.knownOpenings || opening > restored.lastOpening) return false;
-      if (adopted.has(opening)) return false;
+      if (present > restored.lastOpening || opening === present || adopted.has(opening)) return false;
       adopted.add(opening);
+      kv.put(RESTORED, { ...restored, adopted: [...adopted] } satisfies Restored);
       return true;
     },
   };

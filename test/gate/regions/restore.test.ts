@@ -1,11 +1,12 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../../src/gate/home/account-gate.ts';
 import { CLOSE_AFTER_MS, OPEN_WINDOW_MS, renewAfterMs } from '../../../src/gate/rules/lease.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { backUp, restore } from '../../support/backup.ts';
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { readGate, statistics } from '../../support/gate.ts';
+import { gate, kill, readGate, statistics } from '../../support/gate.ts';
 import { branch, openBranch, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
@@ -18,6 +19,10 @@ let licenseId: string;
 beforeEach(async () => {
   useFakeClock();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 const openOceania = async () => {
@@ -72,6 +77,25 @@ test('what a branch has counted that was opened after a restore is taken over af
   await openOceania();
   await restore(ada.accountId, backup);
   await expectTakenOver();
+});
+
+test('a branch that was opened after the backup is taken over once, also if home restarts and hears of it again', async () => {
+  const backup = await backUp(ada.accountId);
+  await openOceania();
+  await restore(ada.accountId, backup);
+  const { apiUsage } = await statistics(ada.accountId);
+  const close = vi.spyOn(AccountGate.prototype, 'close').mockImplementationOnce(() => {
+    throw new Error('cut off');
+  });
+  await renew();
+  expect(await openBranches()).toHaveLength(1);
+  await kill(ada.accountId);
+  await renew();
+  expect(await openBranches()).toEqual([]);
+  await kill(ada.accountId);
+  const [last] = close.mock.calls;
+  await gate(ada.accountId).close(...(last as Parameters<AccountGate['close']>));
+  expect((await statistics(ada.accountId)).apiUsage).toBe(apiUsage + 1);
 });
 
 test.for([false, true])(
