@@ -201,8 +201,9 @@ export const openHomeBranches = (
     /** Returns once no branch has copies of what was erased before, nor an earlier event. Fails if one can't be reached. */
     eraseTraces: async (): Promise<void> => {
       const { revision } = facts;
-      const lost = store.lost.all();
       await telling.applied(revision);
+      // A branch may have closed meanwhile, and still have events.
+      const lost = store.lost.all();
       const regions = [...new Set([...records.keys(), ...lost])];
       await Promise.all(
         regions.map(async (region) => branchOf(env, accountId, region).eraseTraces(records.has(region))),

@@ -144,3 +144,22 @@ test('a branch that closes before the outbox has its events is woken by the next
   expect(woken).toHaveBeenCalledOnce();
   expect(await leftInBranch('license.verified')).toBe(false);
 });
+
+test('an erasure waits for the events of a branch that closes meanwhile', async () => {
+  const { id } = await ada.createLicense();
+  const accept = vi.spyOn(WebhookOutbox.prototype, 'accept').mockRejectedValue(new Error('cut off'));
+  await verifyIn('oc', ada, licenseKey);
+  // Without a lease, the branch learns of the deletion only from the erasure.
+  vi.advanceTimersByTime(CLOSE_AFTER_MS);
+  const tell: GateBranch['tell'] = Reflect.get(GateBranch.prototype, 'tell');
+  vi.spyOn(GateBranch.prototype, 'tell').mockImplementation(async function (this: GateBranch, update) {
+    await this.alarm();
+    accept.mockRestore();
+    return tell.call(this, update);
+  });
+  const woken = watchErasures();
+  expect((await ada.asSession('DELETE', `/api/v1/licenses/${id}`)).status).toBe(200);
+  expect(await readGate(ada.accountId, 'SELECT region FROM branches')).toEqual([]);
+  expect(woken).toHaveBeenCalledOnce();
+  expect(await leftInBranch('license.verified')).toBe(false);
+});
