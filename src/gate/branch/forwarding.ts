@@ -49,10 +49,12 @@ export const openForwarding = (
   return {
     wasForwarded: forwarded.has,
 
-    /** Whether the branch has counted a call. Otherwise it leaves the call to home, also if it arrives later. */
+    /** Whether the branch has counted a call, on its disk. Otherwise it leaves the call to home, also if it arrives later. */
     claim: (callId: string): boolean => {
       forwarded.add(callId);
-      return ledger.hasCounted(callId);
+      if (!ledger.hasCounted(callId)) return false;
+      journal.change(() => {});
+      return true;
     },
 
     /** Lets home answer a call that the branch can't answer. Returns null if home can't be reached. */

@@ -1,4 +1,4 @@
-import { runDurableObjectAlarm } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { GateBranch } from '../../../src/gate/branch/gate-branch.ts';
 import { renewAfterMs } from '../../../src/gate/rules/lease.ts';
@@ -7,7 +7,7 @@ import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { statistics } from '../../support/gate.ts';
 import { addEndpoint, readEvents, waitUntil } from '../../support/outbox.ts';
-import { branch, openBranch, verifyFrom } from '../../support/regions.ts';
+import { branch, openBranch, presentedKey, verifyFrom } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
 // A branch that answers after the Worker has asked home.
@@ -72,4 +72,21 @@ test.for<[string, (verify: Verify) => Verify]>([
     (count) => count > eventsBefore,
   );
   expect(await counted()).toEqual([usageBefore + 1, eventsBefore + 1]);
+});
+
+test('a call that home leaves to a slow branch is on the branch’s disk', async () => {
+  await counted();
+  const claimed = await runInDurableObject(
+    branch(ada.accountId, 'oc'),
+    async (instance: GateBranch, state) => {
+      const verify = (callId: string) => instance.verify(presentedKey(ada), licenseKey, callId, true);
+      // While the first call is on its way to the disk, the others wait for the next commit.
+      const calls = ['first', 'second'].map(verify);
+      const isCounted = instance.claim('second');
+      const [stored] = state.storage.sql.exec<{ calls: string }>('SELECT calls FROM recent_counters');
+      await Promise.all(calls);
+      return [isCounted, stored?.calls.includes('second')];
+    },
+  );
+  expect(claimed).toEqual([true, true]);
 });
