@@ -94,11 +94,20 @@ export const countRows = (sql: SqlStorage, work: () => void) => {
 };
 
 /** Changes the account's plan as billing does, with a feed row for the gate. */
-export const setPlan = async (accountId: string, plan: PlanName) => {
+export const setPlan = async (
+  accountId: string,
+  plan: PlanName,
+  period: { periodStart?: number; periodEnd?: number } = {},
+) => {
   const ctx = ctxOf(accountId);
   await commit(
     ctx,
-    [ctx.db.update(accounts).set({ plan }).where(eq(accounts.id, accountId))],
+    [
+      ctx.db
+        .update(accounts)
+        .set({ plan, ...period })
+        .where(eq(accounts.id, accountId)),
+    ],
     [{ kind: 'account', ref: accountId }],
   );
 };

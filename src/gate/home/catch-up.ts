@@ -77,7 +77,8 @@ export const openCatchUp = (
     const [from, to] = [limitAt(before, nowMs), limitAt(after, nowMs)];
     if (to.apiLimit <= from.apiLimit) return;
     const [{ startMs: fromMs }, { startMs: toMs }] = [from.period, to.period];
-    if (ledger.carry(fromMs, toMs, nowMs, usage.exposureIn(fromMs))) announced.carry(fromMs, toMs);
+    const inBranches = { exposure: usage.exposureIn(fromMs), others: branches.counters() };
+    if (ledger.carry(fromMs, toMs, nowMs, inBranches)) announced.carry(fromMs, toMs);
   };
 
   /** Changes the copy, and the usage with the account's plan. */

@@ -151,13 +151,18 @@ export const openLedger = (
 
     /**
      * Carries the usage of one period over to another, for an upgrade in the middle of a period. `exposure` are the calls that
-     * branches may have counted. Returns false if the later period has begun already.
+     * branches may have counted, `others` what they have reported. Returns false if the later period has begun already.
      */
-    carry: (fromStartMs: number, toStartMs: number, nowMs: number, exposure = 0): boolean => {
+    carry: (
+      fromStartMs: number,
+      toStartMs: number,
+      nowMs: number,
+      { exposure = 0, others = [] }: { exposure?: number; others?: BranchCounters } = {},
+    ): boolean => {
       const used = read(periodCounter(fromStartMs)).value + exposure;
       if (fromStartMs === toStartMs || read(periodCounter(toStartMs)).value !== 0) return false;
       add(periodCounter(toStartMs), used, nowMs);
-      for (const { code, calls } of productUsage(fromStartMs))
+      for (const { code, calls } of productUsage(fromStartMs, others))
         add(productCounter(toStartMs, code), calls, nowMs);
       return true;
     },

@@ -7,7 +7,7 @@ import { addMonths, DAY_MS, isoDate } from '../../../src/shared/rules/dates.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { evict, gate, readGate, statistics } from '../../support/gate.ts';
+import { evict, gate, readGate, setPlan, statistics } from '../../support/gate.ts';
 import { openBranch, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
@@ -59,6 +59,14 @@ test('home keeps only those counters of a branch that statistics still show', as
   await renew({ [day(30)]: 1, [day(29)]: 2, [day(0)]: 3, [product(-1)]: 4, [product(0)]: 5 });
   const [{ counters }] = await records();
   expect(counters).toEqual({ [day(29)]: 2, [day(0)]: 3, [product(0)]: 5 });
+});
+
+test('an upgrade within a month keeps what branches have reported by product', async () => {
+  const nowMs = Date.now();
+  await renew({ [`product:${calendarMonth(nowMs).startMs}:orrery`]: 5 });
+  await setPlan(ada.accountId, 'scale', { periodStart: nowMs, periodEnd: addMonths(nowMs, 1) });
+  const { products } = await statistics(ada.accountId);
+  expect(products).toEqual([{ code: 'orrery', calls: 5 }]);
 });
 
 test('a report that is late or repeated lowers no statistics', async () => {
