@@ -59,20 +59,27 @@ test('seats follow the last paid invoice, and licenses are never fewer than were
   );
 });
 
-test.for(['edit', 'change'])(
-  'keys that were paid stay good after the %s of an offer of licenses to one of seats, where a refund does nothing',
-  async (how) => {
+test.for([
+  ['edit', 'nothing'],
+  ['edit', 'revoke'],
+  ['change', 'nothing'],
+  ['change', 'suspend'],
+])(
+  'keys that were paid stay good after the %s of an offer of licenses to one of seats, where a refund does %s',
+  async ([how, on_refund]) => {
     const shop = await openShop();
-    const terms = { grant: 'subscription', on_refund: 'nothing' };
+    const terms = { grant: 'subscription', on_refund };
     await shop.offer('keys', terms);
     await shop.offer('seats', { ...terms, quantity: 'seats' });
     await shop.notify(paid('1', { offer: 'keys', quantity: 3, period_end: '2099-01-31' }));
     if (how === 'edit') await shop.offer('keys', { ...terms, quantity: 'seats' });
-    const renewed = { type: 'renewed', order: '1', quantity: 3, period_end: '2099-02-28' };
-    await shop.notify(how === 'edit' ? renewed : { ...renewed, offer: 'seats' });
-    expect((await shop.licenses()).map(({ status, expires_at }) => `${status} ${expires_at}`)).toEqual(
-      Array(3).fill('active 2099-02-28'),
-    );
+    const renewed = { type: 'renewed', order: '1', quantity: 3 };
+    for (const period_end of ['2099-02-28', '2099-03-31']) {
+      await shop.notify({ ...renewed, period_end, ...(how === 'change' && { offer: 'seats' }) });
+      expect((await shop.licenses()).map(({ status, expires_at }) => `${status} ${expires_at}`)).toEqual(
+        Array(3).fill(`active ${period_end}`),
+      );
+    }
   },
 );
 

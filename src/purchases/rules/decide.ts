@@ -21,21 +21,24 @@ export interface PurchaseBooks {
   acceptsTest: boolean;
 }
 
-/** The licenses of a slot: those with a number below `count` are as `wanted` says, and the others as `rest` does. */
+/** The licenses of a slot: those with a number below `kept` are as `wanted` says, and the others as `rest` does. */
 export interface SlotDecision {
   slot: number;
   offer: SoldOffer;
+  /** How many are made. */
   count: number;
+  /** How many may exist. They are more than are made if the offer was for licenses before it was for seats. */
+  kept: number;
   wanted: WantedLicense;
   rest: WantedLicense;
 }
 
 /** Returns what a license of a slot is to be. One that a merge has shown to be one too many ends, whatever a refund does. */
 export const wantedOf = (
-  { count, wanted, rest }: SlotDecision,
+  { count, kept, wanted, rest }: SlotDecision,
   { number, wanted: { isSurplus } }: { number: number; wanted: WantedLicense },
 ): WantedLicense => {
-  if (number < count) return wanted;
+  if (number < (isSurplus ? count : kept)) return wanted;
   return isSurplus ? { ...rest, status: 'revoked', isSurplus } : rest;
 };
 
@@ -133,6 +136,7 @@ const decideSlot = (
   if (expiresAt === undefined) return null;
   const quantities = counted.map(({ line }) => line.quantity);
   const last = quantities.at(-1) ?? 1;
+  const most = Math.max(...quantities);
   const refunded = AFTER[offer.onRefund];
   const disputed = isDisputed ? AFTER[offer.onDispute] : 'active';
   const wanted: WantedLicense = {
@@ -145,7 +149,8 @@ const decideSlot = (
   return {
     slot,
     offer,
-    count: offer.quantity === 'seats' ? 1 : Math.max(...quantities),
+    count: offer.quantity === 'seats' ? 1 : most,
+    kept: most,
     wanted,
     rest: { ...wanted, status: worse(refunded, disputed) },
   };
