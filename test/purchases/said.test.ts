@@ -84,6 +84,17 @@ test('the offer of a price counts before that of its product', async () => {
   expect(await shop.licenses()).toMatchObject([{ product: 'mill' }]);
 });
 
+test('a partial refund of an order changes nothing, also if it is unknown what a renewal cost', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'subscription' });
+  await shop.notify(paid('1', { period_end: '2099-01-31', amount: 100 }));
+  await shop.notify({ type: 'renewed', order: '1', period_end: '2099-02-28' });
+  await shop.notify({ type: 'refunded', order: '1', amount: 40 });
+  expect(await shop.licenses()).toMatchObject([{ status: 'active', expires_at: '2099-02-28' }]);
+  await shop.notify({ type: 'refunded', order: '1', amount: 100 });
+  expect(await shop.licenses()).toMatchObject([{ status: 'revoked' }]);
+});
+
 test('a partial refund changes nothing, and a subscription that has ended has no days of grace', async () => {
   const shop = await openShop();
   await shop.offer('pro', { grant: 'subscription', grace_days: 9 });

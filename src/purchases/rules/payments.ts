@@ -111,8 +111,11 @@ const isOf = (names: ReadonlySet<Thing>) => {
   return ({ of }: { of: Thing | 'all' }): boolean => of !== 'all' && names.has(of);
 };
 
-const totalOf = (amounts: (number | null)[]): number | null =>
-  amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
+/** Returns what was paid at least, or null if no amount is known. */
+const totalOf = (amounts: (number | null)[]): number | null => {
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length === 0 ? null : known.reduce((sum, amount) => sum + amount, 0);
+};
 
 const isLost = ({ state }: Disputed) => state === 'lost';
 
