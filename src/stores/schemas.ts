@@ -18,7 +18,7 @@ import { text } from '../shared/schemas/fields.ts';
 import { listOf } from '../shared/schemas/lists.ts';
 
 const name = text(MAX_STORE_NAME_LENGTH);
-const secret = z.string().trim().min(8).max(500).meta({
+const secret = z.string().trim().min(6).max(500).meta({
   description:
     'What the provider signs with. Leave it out until the provider has made it, which some do once they know the URL. It is never shown again.',
 });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { outcomeOf } from '../support/client.ts';
+import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { notify, openShop, paid, SECRET } from './shop.ts';
 
@@ -69,4 +69,23 @@ test('the token of a store is shown where it was made, also to a repeat, and now
   const rotated = tokensOf(await twice('rotate', 'PATCH', path, { rotate_secret: true }));
   expect(rotated).toEqual([expect.any(String), rotated[0]]);
   expect(rotated[0]).not.toBe(made[0]);
+});
+
+test('a store takes the shortest secret that its provider signs with', async () => {
+  const ada = await signUp();
+  const store = { provider: 'lemonsqueezy', name: 'Shop' };
+  const create = async (secret: string) =>
+    outcomeOf(await ada.asSession('POST', '/api/stores', { ...store, secret }));
+  expect(await create('secret')).toBe('201 ok');
+  expect(await create('short')).toBe('400 invalid_request');
+});
+
+test('with one Idempotency-Key a store is made once, also after it was deleted', async () => {
+  const ada = await signUp();
+  const body = { provider: 'generic', name: 'Shop', secret: SECRET };
+  const create = () => ada.asSession('POST', '/api/stores', body, { 'idempotency-key': 'shop' });
+  const { body: store } = await create();
+  expect((await create()).body).toEqual(store);
+  await ada.asSession('DELETE', `/api/stores/${store.id}`);
+  expect(outcomeOf(await create())).toBe('409 idempotency_conflict');
 });

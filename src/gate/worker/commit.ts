@@ -132,7 +132,7 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   return results.slice(before.length, before.length + statements.length) as BatchResponse<T>;
 };
 
-const isMissing = (error: unknown) => error instanceof AppError && error.code.endsWith('_not_found');
+const isMissing = (error: unknown) => error instanceof AppError && error.code.endsWith('not_found');
 
 /** Whether the caller has been ended meanwhile: it gets nothing, neither what the change has made nor what was there before. */
 const isEnded = (error: unknown) =>
