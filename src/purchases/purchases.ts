@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lt, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lt, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
@@ -12,6 +12,7 @@ import {
   type PurchaseRow,
   purchases,
   purchaseThings,
+  stores,
 } from '../db/schema.ts';
 import { pull } from '../gate/worker/commit.ts';
 import { listNames, unknownProduct } from '../products/named.ts';
@@ -60,6 +61,19 @@ const findIds = async ({ db, accountId }: Ctx, q: string): Promise<string[]> => 
       .select({ id: purchases.id })
       .from(purchases)
       .where(and(eq(purchases.accountId, accountId), eq(purchases.orderNumber, q)))
+      .limit(MAX_FOUND),
+    db
+      .select({ id: purchases.id })
+      .from(purchases)
+      .where(
+        and(
+          inArray(
+            purchases.storeId,
+            db.select({ id: stores.id }).from(stores).where(eq(stores.accountId, accountId)),
+          ),
+          eq(purchases.buyerRef, `customer/${q}`),
+        ),
+      )
       .limit(MAX_FOUND),
     db
       .select({ id: purchaseThings.purchaseId })
@@ -174,10 +188,11 @@ export const assignProduct = (ctx: Ctx, id: string, product: string) =>
 
 /** Lets the email with the keys be sent again. */
 export const resendMail = async (ctx: Ctx, id: string) => {
-  const { customer_email: email, licenses: sold, mails } = await getPurchase(ctx, id);
-  if (sold.length === 0 || email === null)
+  const { isErased } = await findRow(ctx, id);
+  const { licenses: sold, mails } = await getPurchase(ctx, id);
+  if (sold.length === 0 || isErased)
     throw new AppError('invalid_transition', {
-      message: 'The purchase has no license, or no address to write to.',
+      message: 'The purchase has no license, or its customer was erased.',
     });
   if (mails.length >= MAX_MAILS) throw limitReached('mails', `A purchase has at most ${MAX_MAILS} emails.`);
   const nowMs = Date.now();

@@ -3,6 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
+import { session } from '../stores/stripe-bodies.ts';
+import { openStripe } from '../stores/stripe-shop.ts';
 import { type Customer, type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { runHourlyWork } from '../support/erasing.ts';
@@ -114,6 +116,27 @@ test.for(Object.entries(ROADS))(
     expect(mailsTo('grace@example.com')).toHaveLength(1);
   },
 );
+
+test('a key for which the store has told no address can be sent once its license has one', async () => {
+  keepMails();
+  const shop = await openStripe();
+  await verifyAddress(shop.ada.accountId);
+  await shop.offer('plink_1', { grant: 'perpetual' });
+  await shop.send(
+    'checkout.session.completed',
+    session(1, { payment_link: 'plink_1', customer_details: null }),
+  );
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  const resend = () => shop.ada.asSession('POST', `/api/purchases/${id}/resend-mail`);
+  expect((await resend()).body.mails).toMatchObject([{ status: 'waiting', problem: 'no_address' }, {}]);
+  const [license] = (await shop.licenses()) as [Json];
+  await shop.ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, {
+    customer_email: 'grace@example.com',
+  });
+  expect(outcomeOf(await resend())).toBe('202 ok');
+  await workOnStores(env, shop.ada.accountId);
+  expect(mailsTo('grace@example.com')[0]?.text).toContain(license.license_key);
+});
 
 test('a key that is sent again goes to the address that its license has by now', async () => {
   keepMails();

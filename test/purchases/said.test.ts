@@ -67,7 +67,7 @@ test('a purchase is found by every id of the store’s, and a lost dispute is a 
   await shop.send('charge.dispute.created', dispute('1_1', 'needs_response'));
   const [purchase] = await shop.purchases();
   expect(purchase.status).toBe('disputed');
-  for (const q of ['in_1_1', 'sub_1', 'pi_1_1', 'ch_1_1', 'dp_1_1', purchase.order])
+  for (const q of ['in_1_1', 'sub_1', 'pi_1_1', 'ch_1_1', 'dp_1_1', 'cus_1', purchase.order])
     expect([q, (await shop.purchases(`?q=${q}`)).length]).toEqual([q, 1]);
   expect(await shop.licenses()).toMatchObject([{ status: 'suspended' }]);
   await shop.send('charge.dispute.closed', dispute('1_1', 'lost'));
