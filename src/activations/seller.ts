@@ -86,8 +86,9 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   requireSigningKeys(ctx.env, 'activate');
   const fingerprint = input.fingerprint ?? undefined;
   const request = { licenseKey: license.licenseKey, fingerprint, days: input.days ?? undefined };
-  const issue = async (isDryRun: boolean) => {
-    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(request, isDryRun, actorOf(ctx));
+  const issue = async (isDryRun: boolean, firstMs?: number) => {
+    const asked = { ...request, firstMs };
+    const issued = await gateOf(ctx.env, ctx.accountId).issueFile(asked, isDryRun, actorOf(ctx));
     if (!issued) throw unavailable();
     if (issued.refused !== null) throw toRefusal(issued.refused, license);
     return issued;
@@ -95,11 +96,9 @@ export const issueOfflineToken = async (ctx: Ctx, licenseId: string, input: File
   const { verdict, issuedAtMs, id } = await audited(ctx, ['offline_file.issue', licenseId], {
     check: () => issue(true),
     makeChange: async (onceId) => {
-      const issued = await issue(false);
-      if (onceId === null) return { ...issued, id: null };
+      if (onceId === null) return { ...(await issue(false)), id: null };
       // A repeat for the machine takes the same seat, and gets the same file.
-      const firstMs = Math.min(idTimeMs(onceId), issued.issuedAtMs);
-      return { ...issued, issuedAtMs: firstMs, id: sha256(onceId).slice(0, 16) };
+      return { ...(await issue(false, idTimeMs(onceId))), id: sha256(onceId).slice(0, 16) };
     },
   });
   const caller = { env: ctx.env, origin, accountId: ctx.accountId };

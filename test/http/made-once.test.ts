@@ -1,5 +1,7 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 
 let ada: Customer;
 
@@ -28,6 +30,21 @@ test('with one Idempotency-Key a machine gets one file, which each repeat return
   const answers = [...(await Promise.all([issue(), issue()])), await issue()];
   for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]?.body]);
   expect(await entries('offline_file.issue')).toHaveLength(1);
+});
+
+test('with one Idempotency-Key a repeat after hours gets the same file, which holds the seat no longer', async () => {
+  useFakeClock(Date.now());
+  const { id } = await ada.createLicense({ terms: { max_activations: 1 } });
+  const path = `/api/v1/licenses/${id}`;
+  const issue = () => send('POST', `${path}/token`, { fingerprint: 'machine-1', days: 1 });
+  const { body: first } = await issue();
+  vi.advanceTimersByTime(20 * HOUR_MS);
+  expect((await issue()).body).toEqual(first);
+  const [machine] = (await ada.asSession('GET', `${path}/activations`)).body.data;
+  const release = () => ada.asSession('DELETE', `${path}/activations/${machine.id}`);
+  expect((await release()).body.error.code).toBe('invalid_transition');
+  vi.advanceTimersByTime(5 * HOUR_MS);
+  expect((await release()).status).toBe(200);
 });
 
 test('with one Idempotency-Key a repeat tells what the first call has erased', async () => {

@@ -62,19 +62,23 @@ export const openSeller = (
 
   const issueFile = (
     license: CopiedLicense,
-    { licenseKey, fingerprint, days }: FileRequest,
+    { licenseKey, fingerprint, days, firstMs = Infinity }: FileRequest,
     isDryRun: boolean,
     actor: SellingActor,
     nowMs: number,
   ): FileVerdict => {
     const situation = seats.situationOf('activate', { license_key: licenseKey, fingerprint }, license, nowMs);
-    const judgment = judgeFile(situation, days);
+    const judgment = judgeFile(situation, days, Math.min(firstMs, situation.nowMs));
     if (!seats.hasRoomFor(situation, judgment)) return { refused: 'storage_limit_reached' };
     // No call follows a dry run that is refused, so the dry run notes the refusal.
     const isCarriedOut = !isDryRun || judgment.code !== 'valid';
     const machine = isCarriedOut ? seats.carryOut(actor, situation, judgment) : null;
     if (judgment.code !== 'valid') return { refused: judgment.code };
-    return { refused: null, verdict: fileVerdict(situation, days, machine), issuedAtMs: nowMs };
+    return {
+      refused: null,
+      verdict: fileVerdict(situation, days, machine),
+      issuedAtMs: Math.min(firstMs, nowMs),
+    };
   };
 
   const addMachine = (imported: ImportedMachine, isDryRun: boolean, nowMs: number): ImportedMachineResult => {

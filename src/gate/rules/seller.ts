@@ -34,6 +34,8 @@ export interface FileRequest {
   fingerprint?: string | undefined;
   /** For how many days the file is good, instead of the terms' `offline_days`. */
   days?: number | undefined;
+  /** When the first call was made that this one may repeat. Its file ends as if it had been issued then. */
+  firstMs?: number | undefined;
 }
 
 /** What an offline file says, or why there is none. */
@@ -54,8 +56,12 @@ const holdUntil = <Change extends MachineChange>(change: Change, fileUntilMs: nu
  * Decides whether a file is issued. The machine takes or renews a seat as if it activated, and the file holds the seat until it
  * ends, unless another file holds it for longer. Without a limit, the file needs no seat.
  */
-export const judgeFile = (situation: Situation, days: Days): Judgment<VerdictCode | 'days_required'> => {
-  const { license, terms, machine, today, nowMs } = situation;
+export const judgeFile = (
+  situation: Situation,
+  days: Days,
+  issuedAtMs = situation.nowMs,
+): Judgment<VerdictCode | 'days_required'> => {
+  const { license, terms, machine, today } = situation;
   if (!license) return { code: 'not_found', changes: [] };
   const state = stateWithin(license, terms.graceDays, today);
   if (state !== 'active') return { code: state, changes: [] };
@@ -67,7 +73,7 @@ export const judgeFile = (situation: Situation, days: Days): Judgment<VerdictCod
   if (code !== 'valid' || !last) return { code, changes };
   const { expiresAt: expires_at } = license;
   const grace_until = graceUntil(expires_at, terms.graceDays);
-  const fileUntilMs = tokenEndMs({ offline_days, expires_at, grace_until, activation: null }, nowMs);
+  const fileUntilMs = tokenEndMs({ offline_days, expires_at, grace_until, activation: null }, issuedAtMs);
   if (fileUntilMs <= (last.machine.seat.fileUntilMs ?? 0)) return { code, changes };
   return { code, changes: [...changes.slice(0, -1), holdUntil(last, fileUntilMs)] };
 };
