@@ -11,7 +11,7 @@ import {
   VERDICT_CODES,
   VERDICT_STATUSES,
 } from '../shared/rules/verdict.ts';
-import { text } from '../shared/schemas/fields.ts';
+import { anyText } from '../shared/schemas/fields.ts';
 import { listOf } from '../shared/schemas/lists.ts';
 
 /** A schema for each field of a type. */
@@ -38,15 +38,15 @@ export const fingerprint = visibleAscii(8, 256).meta({ description: 'Identifies 
 export const callInput = verifyInput
   .extend({
     fingerprint: fingerprint.nullish(),
-    product: text(MAX_PRODUCT_LENGTH).nullish().meta({
+    product: anyText(MAX_PRODUCT_LENGTH).nullish().meta({
       description: 'The product that the application belongs to. Licenses of another product are refused.',
     }),
-    name: text(100).nullish().meta({
+    name: anyText(100).nullish().meta({
       description:
         'The machine’s name, for the seller and the customer to recognize it. A heartbeat doesn’t change it.',
     }),
-    platform: text(60).nullish(),
-    app_version: text(60).nullish(),
+    platform: anyText(60).nullish(),
+    app_version: anyText(60).nullish(),
     release_date: z.iso.date().nullish().meta({
       description: 'When the application’s version was released. Refused if it is after `updates_until`.',
     }),
@@ -78,10 +78,10 @@ export const isPlainCall = (sent: unknown): sent is SentCall => {
   return typeof license_key === 'string' && license_key !== '';
 };
 
-/** Drops the fields that are null, which stands for nothing. */
+/** Drops the fields that are null or empty, which stands for nothing: an application may find no name of its machine. */
 export const givenFields = (sent: SentCall) =>
   Object.fromEntries(
-    Object.entries(sent).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(sent).filter(([, value]) => value !== null && value !== undefined && value !== ''),
   ) as unknown as { [Name in keyof SentCall]: Exclude<SentCall[Name], null> };
 
 const machineName = {

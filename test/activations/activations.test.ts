@@ -61,7 +61,13 @@ describe('a license with two seats', () => {
       seats: { used: 1, limit: 2 },
       activation: { name: 'Ada’s laptop', platform: 'linux', lease_until: null },
     });
-    expect(await on('activate', 2)).toMatchObject({ code: 'valid', seats: { used: 2, limit: 2 } });
+    // What an application could not find out.
+    const unnamed = { name: ' ', platform: '', app_version: '', product: '' };
+    expect(await on('activate', 2, unnamed)).toMatchObject({
+      code: 'valid',
+      seats: { used: 2, limit: 2 },
+      activation: { name: null, platform: null },
+    });
     expect(await on('activate', 3)).toMatchObject({
       valid: false,
       code: 'no_seat',

@@ -4,14 +4,16 @@ import { MAX_EMAIL_LENGTH } from '../rules/accounts.ts';
 // Configures zod before the first schema is built.
 import './issues.ts';
 
-/** Text that isn't empty. JSON can contain lone surrogates but UTF-8 can't, so they are replaced with U+FFFD. */
-export const text = (maxLength: number) =>
+/** Text that may be empty. JSON can contain lone surrogates but UTF-8 can't, so they are replaced with U+FFFD. */
+export const anyText = (maxLength: number) =>
   z
     .string()
     .overwrite((value) => value.toWellFormed())
     .trim()
-    .min(1)
     .max(maxLength);
+
+/** Text that isn't empty. */
+export const text = (maxLength: number) => anyText(maxLength).min(1);
 
 /** What a search looks for. A NUL character ends an FTS5 query, in the middle of a quoted string. */
 export const searchField = z
