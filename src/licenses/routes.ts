@@ -223,7 +223,7 @@ const transition = (name: Transition) =>
   ] as const;
 
 const transitionOnce = (c: Context<AppEnv, '/:id'>, name: Transition, { reason }: TransitionInput) =>
-  changeOnce(c, (ctx) => transitionLicense(ctx, c.req.param('id'), name, reason));
+  changeOnce(c, (ctx) => transitionLicense(ctx, c.req.param('id'), name, reason ?? undefined));
 
 const transitions = new Hono<AppEnv>()
   .post('/:id/suspend', ...transition('suspend'), async (c) =>

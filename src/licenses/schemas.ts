@@ -109,7 +109,7 @@ export const rotateKeyInput = z.strictObject({ license_key: ownLicenseKey }).met
 
 export const transitionInput = z
   .strictObject({
-    reason: text(MAX_REASON_LENGTH).optional().meta({
+    reason: text(MAX_REASON_LENGTH).nullish().meta({
       description: 'Shown in the license’s history and sent with the event. The customer doesn’t see it.',
     }),
   })

@@ -73,6 +73,8 @@ test('the history shows the reason of a suspension and of a revocation', async (
     ['suspended', 'Charge disputed'],
     ['created', null],
   ]);
+  const none = await ada.asSession('POST', `${pathOf(license)}/suspend`, { reason: null });
+  expect(none.body.error.code).toBe('invalid_transition');
   const tooLong = await ada.asSession('POST', `${pathOf(license)}/suspend`, { reason: 'a'.repeat(201) });
   expect(tooLong).toMatchObject({ status: 400, body: { error: { details: [{ path: 'reason' }] } } });
 });
