@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { AppError } from '../shared/app-error.ts';
+import { isPagePath } from '../shared/rules/pages.ts';
 import type { AppEnv } from './context.ts';
 import { errorResponse } from './errors.ts';
 
@@ -30,7 +31,9 @@ export const createNotFoundHandler = (app: Hono<AppEnv>) => {
     const matching = routes.filter(({ pattern }) => pattern.test(c.req.path));
     // A literal path takes precedence over a pattern: `/verify` isn't an `/:id`.
     const exact = matching.filter(({ path }) => path === c.req.path);
-    const allowed = (exact.length > 0 ? exact : matching).flatMap(({ methods }) => [...methods]);
+    const ofRoutes = (exact.length > 0 ? exact : matching).flatMap(({ methods }) => [...methods]);
+    // The dashboard's pages have no routes.
+    const allowed = ofRoutes.length === 0 && isPagePath(c.req.path) ? ['GET'] : ofRoutes;
     return errorResponse(
       c,
       allowed.length === 0

@@ -117,6 +117,8 @@ describe('404 and 405', () => {
 
   test.for([
     ['DELETE /health', 'GET'],
+    ['POST /', 'GET'],
+    ['PUT /licenses', 'GET'],
     ['GET /api/register', 'POST'],
     ['PUT /api/account', 'DELETE, GET, PATCH'],
     ['GET /api/init-payment', 'POST'],
