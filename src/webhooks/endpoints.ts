@@ -150,8 +150,10 @@ export const patchEndpoint = async (
       return updateEndpoint(ctx, id, fields, onceId);
     },
   });
-  // It may send elsewhere now, or again.
-  await undoIfEnded(ctx, (plain) => stopEndpoint(plain, id));
+  await undoIfEnded(ctx, async (plain) => {
+    // It may send elsewhere now, or again.
+    if (url !== undefined || status === 'enabled') await stopEndpoint(plain, id);
+  });
   return endpoint;
 };
 

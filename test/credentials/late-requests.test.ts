@@ -60,6 +60,16 @@ test('a late change of where a webhook sends disables the webhook, and its late 
   expect(await status()).toBe('disabled');
 });
 
+test('a late change of a webhook’s description is refused, and the webhook goes on', async () => {
+  const ada = await signUp();
+  const { id } = (await ada.asSession('POST', '/api/webhooks', { url: 'https://shop.example.com/hook' }))
+    .body;
+  const late = patchEndpoint(lateCtx(ada.accountId), id, { description: 'The shop' }, 'latchkey.test');
+  await expect(late).rejects.toMatchObject({ code: 'invalid_session' });
+  const [webhook] = (await ada.asSession('GET', '/api/webhooks')).body.data;
+  expect(webhook).toMatchObject({ id, status: 'enabled' });
+});
+
 test('a late change of a store’s secret leaves the secret as it was, and reveals none', async () => {
   const shop = await openShop();
   const secret = `whsec_${btoa('the secret of somebody else')}`;
