@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isRejected } from '../db/errors.ts';
 import { pull } from '../gate/worker/commit.ts';
 import { random16Bits } from '../shared/crypto/random.ts';
 import { addEffects } from './effects.ts';
 import type { BatchLine, Import } from './import-state.ts';
 import {
+  changedFields,
   type LineOutcome,
   planLicense,
   type PlannedLicense,
@@ -87,6 +89,23 @@ const plan = async (current: Import, lines: BatchLine[], ids: Map<string, string
   return { licenses, products, outcomes, nowMs };
 };
 
+type BatchPlan = Awaited<ReturnType<typeof plan>>;
+
+/** Whether a row has been written: it is as it was planned. */
+const isWritten = (after: object, row: object | null | undefined) =>
+  !!row && isDeepStrictEqual({ ...row, ...after }, row);
+
+/** Whether everything that a commit without an answer would have changed is as it was planned. `found` was read since. */
+const isMade = ({ licenses, products }: BatchPlan, found: BatchPlan): boolean =>
+  licenses
+    .entries()
+    .filter(([, { before, after }]) => before === null || changedFields(before, after).length > 0)
+    .every(([key, { after }]) => isWritten(after, found.licenses.get(key)?.before)) &&
+  products
+    .entries()
+    .filter(([, { before, after }]) => before !== after)
+    .every(([code, { after }]) => isWritten(after, found.products.get(code)?.before));
+
 /** The outcomes if the account's limits refuse the commit: lines that would have changed something have failed. */
 const refusedBy = (error: LineError, outcomes: (LineOutcome | null)[]) => {
   const isChange = (outcome: LineOutcome | null) =>
@@ -98,9 +117,20 @@ const refusedBy = (error: LineError, outcomes: (LineOutcome | null)[]) => {
 const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome | null)[]> => {
   const { ctx, options, assumed } = current;
   const ids = new Map<string, string>();
+  /** A commit that may have succeeded, although it had no answer. */
+  let uncertain: BatchPlan | null = null;
+  const done = ({ licenses, outcomes }: BatchPlan) => {
+    addEffects(current.effects, [...licenses.values()]);
+    return outcomes;
+  };
   if (!lines.some(({ type }) => type === 'license' || type === 'product')) return lines.map(() => null);
   for (let attempt = 1; ; attempt++) {
-    const { licenses, products, outcomes, nowMs } = await plan(current, lines, ids);
+    const planned = await plan(current, lines, ids);
+    if (uncertain && isMade(uncertain, planned)) {
+      current.isRecorded = true;
+      return done(uncertain);
+    }
+    const { licenses, products, outcomes, nowMs } = planned;
     if (options.isDryRun) {
       for (const [key, license] of licenses) {
         if (license.before === license.after) continue;
@@ -117,14 +147,16 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
       const written = { licenses: [...licenses.values()], products: [...products.values()] };
       if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))
         current.isRecorded = true;
-      addEffects(current.effects, written.licenses);
-      return outcomes;
+      return done(planned);
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal) return refusedBy(refusal, outcomes);
       if (attempt === ATTEMPTS) throw error;
-      // The commit may have succeeded without the gate's knowledge.
-      if (!isRejected(error)) await pull(ctx);
+      if (!isRejected(error)) {
+        uncertain = planned;
+        // The gate may not know of it.
+        await pull(ctx);
+      }
       await waitAfter(attempt);
     }
   }

@@ -107,3 +107,18 @@ test('an import records its totals and goes on after its first commit has had no
   expect((await importAs(customer, body)).totals).toMatchObject({ created: 601, failed: 0 });
   expect(await entriesOf(customer)).toMatchObject([{ details: { lines: 601, created: 601 } }]);
 });
+
+test('an import says what it has changed, also if its commit has had no answer', async () => {
+  const customer = await sellerOn('scale');
+  const { license_key } = await customer.createLicense({ customer_name: 'Ann' });
+  await customer.asSession('PUT', '/api/v1/products/loom', { name: 'Loom' });
+  const changes = [
+    { type: 'product', code: 'loom', name: 'The loom' },
+    { license_key, customer_name: 'Bob', status: 'suspended' },
+    { license_key: 'KEY-000001' },
+  ];
+  loseAnswerOf('insert into "license_changes"');
+  const { totals } = await importAs(customer, toLines(changes), '?on_conflict=update');
+  expect(totals).toMatchObject({ created: 1, updated: 2, unchanged: 0 });
+  expect(await entriesOf(customer)).toMatchObject([{ details: { created: 1, updated: 2, suspended: 1 } }]);
+});
