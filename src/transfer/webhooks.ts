@@ -5,8 +5,8 @@ import type { Import, KnownWebhook } from './import-state.ts';
 import { type LineOutcome, refuse } from './plan.ts';
 import { refusalOf, type WebhookLine } from './schemas.ts';
 
-/** The refusals that are about the account, and not about the line. */
-const NO_ROOM = new Set(['storage_limit_reached', 'limit_reached']);
+/** The refusals that are about the account or the caller, and not about the line. */
+const NO_MORE = new Set(['storage_limit_reached', 'limit_reached', 'invalid_session', 'api_key_invalid']);
 
 /** Adds a webhook that the account doesn't have yet. It has a new secret, and is disabled until the seller enables it. */
 export const importWebhook = async (
@@ -35,7 +35,7 @@ export const importWebhook = async (
   } catch (error) {
     const refusal = refusalOf(error);
     if (!refusal) throw error;
-    if (NO_ROOM.has(refusal.code)) current.noWebhooks = refusal;
+    if (NO_MORE.has(refusal.code)) current.noWebhooks = refusal;
     return { error: refusal };
   }
 };

@@ -75,6 +75,21 @@ test('an import that finds no room for a webhook because others were added meanw
   expect(calls).toHaveBeenCalledTimes(2);
 });
 
+test('an import whose session has ended meanwhile tries no further webhook', async () => {
+  const customer = await signUp();
+  const add: WebhookOutbox['addEndpoint'] = Reflect.get(WebhookOutbox.prototype, 'addEndpoint');
+  const calls = vi.spyOn(WebhookOutbox.prototype, 'addEndpoint').mockImplementation(async function (
+    this: WebhookOutbox,
+    ...args
+  ) {
+    await customer.asSession('POST', '/api/logout');
+    return add.apply(this, args);
+  });
+  const { answers } = await importAs(customer, toLines([webhook(1), webhook(2), webhook(3)]));
+  expect(outcomesOf(answers)).toEqual(Array(3).fill('invalid_session'));
+  expect(calls).toHaveBeenCalledOnce();
+});
+
 test('a webhook that is refused for its URL leaves room for those after it', async () => {
   const lines = [{ type: 'webhook', url: 'https://10.0.0.1/hook' }, webhook(1)];
   const { answers } = await importAs(await signUp(), toLines(lines));
