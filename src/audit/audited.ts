@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import type { Ctx } from '../db/ctx.ts';
-import { claimStatements, findClaimed, releaseClaim } from '../db/idempotency.ts';
+import { claimStatements, findClaimed, releaseClaim, toRepeatError } from '../db/idempotency.ts';
 import { auditLog } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
@@ -37,9 +37,13 @@ export const audited = async <T>(
   { check, makeChange, makesId, isBeyondLimits = false }: ObjectChange<T>,
 ): Promise<T> => {
   const { db, idempotency } = ctx;
-  const earlier = idempotency && (await findClaimed(ctx, idempotency));
   // The earlier call may have failed between its claim and the change.
-  if (earlier) return makeChange(earlier);
+  const repeat = (id: string) =>
+    makeChange(id).catch((error: unknown) => {
+      throw toRepeatError(error);
+    });
+  const earlier = idempotency && (await findClaimed(ctx, idempotency));
+  if (earlier) return repeat(earlier);
   await check?.();
   const row = toRow(ctx, action, target, details ?? null);
   const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
@@ -50,7 +54,7 @@ export const audited = async <T>(
   } catch (error) {
     // A parallel call with the same key may have claimed it.
     const first = idempotency && (await findClaimed(ctx, idempotency));
-    return first ? makeChange(first) : refuseEntry(error);
+    return first ? repeat(first) : refuseEntry(error);
   }
   try {
     return await makeChange(idempotency ? onceId : null);

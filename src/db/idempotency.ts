@@ -12,6 +12,10 @@ import { idempotencyKeys } from './schema.ts';
 export const wasDeleted = () =>
   new AppError('idempotency_conflict', { message: 'What This Idempotency Key Changed Was Deleted' });
 
+/** The error that a repeat gets: what is missing to it was there for the first call. */
+export const toRepeatError = (error: unknown): unknown =>
+  error instanceof AppError && error.code.endsWith('not_found') ? wasDeleted() : error;
+
 /** Returns the id of what an earlier request with the key has changed. Throws if that request was another. */
 export const findClaimed = async (
   { db, accountId }: Ctx,

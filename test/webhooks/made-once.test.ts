@@ -48,6 +48,18 @@ describe('with one Idempotency-Key', () => {
     expect((await send('POST', '/api/webhooks', { url: `${URL}/2` })).status).toBe(409);
   });
 
+  test('a change of a webhook that was deleted since is told so', async () => {
+    const { id } = (await send('POST', '/api/webhooks', { url: URL })).body;
+    const path = `/api/webhooks/${id}`;
+    const changes = [
+      () => send('PATCH', path, { description: 'The shop' }, 'describe'),
+      () => send('POST', `${path}/rotate-secret`, undefined, 'rotate'),
+    ];
+    for (const change of changes) expect((await change()).status).toBe(200);
+    await ada.asSession('DELETE', path);
+    for (const change of changes) expect((await change()).body.error.code).toBe('idempotency_conflict');
+  });
+
   test('a secret is rotated once, and each repeat gets the new one', async () => {
     const { id, path } = await addEndpoint(ada, URL);
     const rotate = () => send('POST', `${path}/rotate-secret`);

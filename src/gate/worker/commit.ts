@@ -3,7 +3,7 @@ import type { BatchResponse } from 'drizzle-orm/batch';
 import { unlessMoved } from '../../db/client.ts';
 import type { Ctx } from '../../db/ctx.ts';
 import { isRejected } from '../../db/errors.ts';
-import { claimStatements, findClaimed, wasDeleted } from '../../db/idempotency.ts';
+import { claimStatements, findClaimed, toRepeatError } from '../../db/idempotency.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../../db/storage.ts';
 import { AppError } from '../../shared/app-error.ts';
 import { randomBase62 } from '../../shared/crypto/random.ts';
@@ -132,8 +132,6 @@ export const commit = async <T extends [Statement, ...Statement[]]>(
   return results.slice(before.length, before.length + statements.length) as BatchResponse<T>;
 };
 
-const isMissing = (error: unknown) => error instanceof AppError && error.code.endsWith('not_found');
-
 /** Whether the caller has been ended meanwhile: it gets nothing, neither what the change has made nor what was there before. */
 const isEnded = (error: unknown) =>
   error instanceof AppError && (error.code === 'invalid_session' || error.code === 'api_key_invalid');
@@ -157,7 +155,7 @@ export const once = async <T>(
     const id = await findClaimed(ctx, idempotency);
     if (id === null) return null;
     const found = find(id).catch((error: unknown) => {
-      throw isMissing(error) ? wasDeleted() : error;
+      throw toRepeatError(error);
     });
     // The earlier call may have failed between its commit and its pull.
     const [result] = await Promise.all([found, pull(ctx, id)]);
