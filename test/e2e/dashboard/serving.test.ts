@@ -50,6 +50,6 @@ describe('the files of the dashboard', () => {
 
   test('only GET and HEAD have pages', async () => {
     for (const path of ['/', '/licenses'])
-      expect((await service.post(path, {}, { accept: 'text/html' })).status).toBe(404);
+      expect((await service.post(path, {}, { accept: 'text/html' })).status).toBe(405);
   });
 });

@@ -37,7 +37,11 @@ export const LIMITS: Mutants = {
   },
   'an upgrade carries the usage over without what branches hold': {
     edits: [
-      edit('home/catch-up.ts', 'nowMs, usage.exposureIn(fromMs))', 'nowMs, 0 * usage.exposureIn(fromMs))'),
+      edit(
+        'home/catch-up.ts',
+        'exposure: usage.exposureIn(fromMs)',
+        'exposure: 0 * usage.exposureIn(fromMs)',
+      ),
     ],
     schedule: inOrder([verify('oc', 0, 5), pass(300), { does: 'change', what: 'changePlan' }, pass(5_000)], {
       plans: 'upgrade',
@@ -149,7 +153,7 @@ export const LIMITS: Mutants = {
     schedule: inOrder([], { isExhausted: true }),
   },
   'an upgrade is carried without what branches hold': {
-    edits: [edit('home/catch-up.ts', 'usage.exposureIn(fromMs))', '0 * usage.exposureIn(fromMs))')],
+    edits: [edit('home/catch-up.ts', 'usage.exposureIn(fromMs)', '0 * usage.exposureIn(fromMs)')],
     schedule: inOrder([verify('oc', 0, 8), pass(100), { does: 'change', what: 'changePlan' }, pass(2_000)], {
       plans: 'upgrade',
     }),
