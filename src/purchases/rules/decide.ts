@@ -33,12 +33,17 @@ export interface SlotDecision {
   rest: WantedLicense;
 }
 
-/** Returns what a license of a slot is to be. One that a merge has shown to be one too many ends, whatever a refund does. */
+/**
+ * Returns what a license of a slot is to be. One that a merge has shown to be one too many ends, whatever a refund does. The seats
+ * are those of the licenses that are made, so any other keeps its own.
+ */
 export const wantedOf = (
   { count, kept, wanted, rest }: SlotDecision,
-  { number, wanted: { isSurplus } }: { number: number; wanted: WantedLicense },
+  { number, wanted: { isSurplus, status } }: { number: number; wanted: WantedLicense },
 ): WantedLicense => {
-  if (number < (isSurplus ? count : kept)) return wanted;
+  if (number < count) return wanted;
+  // Earlier releases have revoked without a note what was one too many.
+  if (number < kept && !isSurplus && status !== 'revoked') return { ...wanted, seats: null };
   return isSurplus ? { ...rest, status: 'revoked', isSurplus } : rest;
 };
 
