@@ -36,6 +36,13 @@ const releaseOne = ({ db }: Ctx, { row, nowMs }: Decided): Statement[] => {
   ];
 };
 
+/** Drops the emails that wait for an address, because another one has all keys. */
+export const dropUnaddressed = ({ db }: Pick<Ctx, 'db'>, id: string) =>
+  db
+    .update(purchaseMails)
+    .set({ problem: 'same_as_earlier' })
+    .where(and(isOf(id), eq(purchaseMails.problem, 'no_address')));
+
 /** Moves the emails of merged purchases to this one, after its own. Unsent ones are dropped unless one of their licenses is kept. */
 export const moveMails = ({ db }: Ctx, id: string, from: SQL, isAnyKept: boolean): Statement[] => [
   db.insert(purchaseMails).select(

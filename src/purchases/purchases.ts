@@ -17,8 +17,10 @@ import {
 import { pull } from '../gate/worker/commit.ts';
 import { listNames, unknownProduct } from '../products/named.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
+import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { MAX_MAILS } from '../shared/rules/stores.ts';
 import { toPage } from '../shared/schemas/lists.ts';
+import { dropUnaddressed } from './due-mail.ts';
 import { loadPurchases } from './load.ts';
 import {
   type ListPurchasesInput,
@@ -186,13 +188,31 @@ export const assignProduct = (ctx: Ctx, id: string, product: string) =>
     },
   });
 
+/** Whether anybody can get the keys: the email goes to the buyer, or to whoever has a license by now. */
+const hasAddress = async (
+  { db }: Ctx,
+  { id, isErased, isTest, customerEmail }: PurchaseRow,
+): Promise<boolean> => {
+  const sold = await db
+    .select({ email: licenses.customerEmail })
+    .from(purchaseLicenses)
+    .innerJoin(
+      licenses,
+      and(eq(licenses.accountId, purchaseLicenses.accountId), eq(licenses.id, purchaseLicenses.licenseId)),
+    )
+    .where(eq(purchaseLicenses.purchaseId, id));
+  const isKnown = isTest || customerEmail !== null;
+  return (
+    !isErased && sold.some(({ email }) => isKnown || (email !== UNKNOWN_EMAIL && email !== ERASED_EMAIL))
+  );
+};
+
 /** Lets the email with the keys be sent again. */
 export const resendMail = async (ctx: Ctx, id: string) => {
-  const { isErased } = await findRow(ctx, id);
-  const { licenses: sold, mails } = await getPurchase(ctx, id);
-  if (sold.length === 0 || isErased)
+  const { mails } = await getPurchase(ctx, id);
+  if (!(await hasAddress(ctx, await findRow(ctx, id))))
     throw new AppError('invalid_transition', {
-      message: 'The purchase has no license, or its customer was erased.',
+      message: 'The purchase has no license, or no address to write to.',
     });
   if (mails.length >= MAX_MAILS) throw limitReached('mails', `A purchase has at most ${MAX_MAILS} emails.`);
   const nowMs = Date.now();
@@ -208,7 +228,7 @@ export const resendMail = async (ctx: Ctx, id: string) => {
     .onConflictDoNothing();
   const claims = ctx.idempotency ? claimStatements(ctx, ctx.idempotency, id) : [];
   await ctx.db
-    .batch([auditWithinStorage(ctx, 'purchase.resend_mail', id), due, ...claims])
+    .batch([auditWithinStorage(ctx, 'purchase.resend_mail', id), dropUnaddressed(ctx, id), due, ...claims])
     .catch(refuseEntry);
   return getPurchase(ctx, id);
 };
