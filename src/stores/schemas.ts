@@ -18,10 +18,16 @@ import { text } from '../shared/schemas/fields.ts';
 import { listOf } from '../shared/schemas/lists.ts';
 
 const name = text(MAX_STORE_NAME_LENGTH);
-const secret = z.string().trim().min(6).max(500).meta({
-  description:
-    'What the provider signs with. Leave it out until the provider has made it, which some do once they know the URL. It is never shown again.',
-});
+const secret = z
+  .string()
+  .trim()
+  .min(6)
+  .max(500)
+  .refine((value) => value !== 'whsec_', 'must have something after whsec_')
+  .meta({
+    description:
+      'What the provider signs with. Leave it out until the provider has made it, which some do once they know the URL. It is never shown again.',
+  });
 const apiKey = z.string().trim().min(1).max(1_000).meta({
   description:
     'A key for the provider’s API, which finds sales whose notification never came. It is never shown again.',

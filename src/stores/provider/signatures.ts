@@ -42,6 +42,7 @@ const PREFIX = 'whsec_';
 
 /** The keys that a secret may mean: base64 after `whsec_`, and for a text without it also the text itself. */
 export const standardKeys = (secret: string): Uint8Array[] =>
-  secret.startsWith(PREFIX)
+  (secret.startsWith(PREFIX)
     ? [Buffer.from(secret.slice(PREFIX.length), 'base64')]
-    : [Buffer.from(secret, 'base64'), Buffer.from(secret)].filter(({ length }) => length > 0);
+    : [Buffer.from(secret, 'base64'), Buffer.from(secret)]
+  ).filter(({ length }) => length > 0);
