@@ -71,17 +71,20 @@ export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Re
   }
 };
 
-/** Commits the first of the next batches with this statement, and loses its answer. */
+/** Commits the first of the next batches with this statement, and loses its answer. Returns whether that has happened. */
 export const loseAnswerOf = (beginning: string) => {
   const prototype = Object.getPrototypeOf(env.DB) as D1Database;
   const batch = Reflect.get(prototype, 'batch') as (statements: unknown) => Promise<D1Result[]>;
   const isMeant = (statement: unknown) =>
     String(Reflect.get(Object(statement), 'statement')).startsWith(beginning);
+  let isLost = false;
   const lost = vi.spyOn(prototype, 'batch').mockImplementation(async function (this: D1Database, statements) {
     const results = await batch.call(this, statements);
     // Batches of other work run meanwhile.
     if (!statements.some(isMeant)) return results;
     lost.mockRestore();
+    isLost = true;
     throw new Error('D1_ERROR: Network connection lost.');
   });
+  return () => isLost;
 };
