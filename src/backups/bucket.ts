@@ -80,11 +80,11 @@ export const openRecord = <T>(bucket: Bucket, name: string) => {
   };
 
   return {
-    read: async (): Promise<{ value: T; etag: string } | null> => {
+    read: async (): Promise<{ value: T; etag: string; writtenAtMs: number } | null> => {
       const found = await readSealed(bucket, name, owner);
       if (!found) return null;
       ({ writtenAtMs } = found);
-      return { value: JSON.parse(found.text) as T, etag: found.etag };
+      return { value: JSON.parse(found.text) as T, etag: found.etag, writtenAtMs };
     },
 
     /**

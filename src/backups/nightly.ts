@@ -6,8 +6,8 @@ import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { idTimeMs } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { type Bucket, findBucket } from './bucket.ts';
-import { isRestoring } from './restore.ts';
-import { begin, listIds, remove, running, type Running } from './state.ts';
+import { hasAccounts, isRestoring } from './restore.ts';
+import { begin, findRunning, isOwn, listIds, remove, running, type Running } from './state.ts';
 import { makeStep } from './step.ts';
 
 // The backup that makes itself. A message of the queue makes a step and sends the next message, so that each step has a call of
@@ -24,19 +24,28 @@ export interface BackupHint {
   backup_id: string;
 }
 
+const whyNot = async (env: Env, bucket: Bucket): Promise<string | null> => {
+  if (await isAnyMoving(env))
+    return 'An account is moving to another database. Begin the backup again in a few minutes.';
+  return (await isRestoring(env, bucket))
+    ? 'The service is being restored. Begin the backup afterwards.'
+    : null;
+};
+
 /** Starts a backup, unless one runs already. Returns the one that runs. */
 export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> => {
   const record = running(bucket);
-  const begun = begin(env);
-  if (await record.write(begun, null)) {
-    // Written before: a move that begins finds it.
-    if (!(await isAnyMoving(env))) return begun;
-    await record.remove();
-    throw new AppError('invalid_transition', {
-      message: 'An account is moving to another database. Begin the backup again in a few minutes.',
-    });
-  }
-  return (await record.read())?.value ?? begun;
+  const left = await record.read();
+  if (left && (await isOwn(env, left.value))) return left.value;
+  const begun = await begin(env);
+  // What another service has left is overwritten.
+  if (!(await record.write(begun, left?.etag ?? null)))
+    return (await findRunning(env, record))?.value ?? begun;
+  // Written before: a move or a restore that begins finds it.
+  const message = await whyNot(env, bucket);
+  if (message === null) return begun;
+  await record.remove();
+  throw new AppError('invalid_transition', { message });
 };
 
 const sendHint = async (env: Env, backupId: string): Promise<void> => {
@@ -50,12 +59,12 @@ export const continueBackup = async (env: Env): Promise<void> => {
   if (result?.status === 'running') await sendHint(env, result.state.id);
 };
 
-/** Makes room for another backup if the one that runs can't be completed. Its chunks are deleted with those of its age. */
-const giveUp = async (bucket: Bucket, { id }: Running): Promise<void> => {
-  logError('backup_not_verified', new Error('The backup was not complete after two days.'), {
-    backup_id: id,
-  });
-  await running(bucket).remove();
+/** Why the backup that runs can't be completed. */
+const whyGivenUp = async (env: Env, found: Running): Promise<string | null> => {
+  if (!(await isOwn(env, found))) return 'The backup was begun by another service.';
+  return found.startedAtMs > Date.now() - GIVEN_UP_AFTER_MS
+    ? null
+    : 'The backup was not complete after two days.';
 };
 
 /** Deletes backups that are older than a month, and what is left of those that were never completed. */
@@ -70,12 +79,20 @@ export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => 
   const bucket = findBucket(env);
   // The work is done for each database, and a backup has all of them.
   if (!bucket || db !== accountDatabases(env)[0].db) return;
-  const found = (await running(bucket).read())?.value;
-  if (found && found.startedAtMs > Date.now() - GIVEN_UP_AFTER_MS) return sendHint(env, found.id);
-  if (found) await giveUp(bucket, found);
+  const record = running(bucket);
+  const found = (await record.read())?.value;
+  if (found) {
+    const why = await whyGivenUp(env, found);
+    if (why === null) return sendHint(env, found.id);
+    // This makes room for another one. Its chunks are deleted with those of its age.
+    logError('backup_not_verified', new Error(why), { backup_id: found.id });
+    await record.remove();
+  }
   const lastId = (await listIds(bucket)).at(-1);
   if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
-  if ((await isRestoring(bucket)) || (await isAnyMoving(env))) return;
+  // One that takes the place of a lost service has nothing to add to its backups before it is restored.
+  if (!(await hasAccounts(env))) return;
+  if ((await isRestoring(env, bucket)) || (await isAnyMoving(env))) return;
   const { id } = await startBackup(env, bucket);
   await sendHint(env, id).catch((error: unknown) => logError('hint_not_sent', error, { backup_id: id }));
   await prune(bucket);

@@ -12,7 +12,15 @@ import { firstIdAt } from '../shared/text/ids.ts';
 import { type Bucket, openRecord, readSealed } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
 import { insertRows } from './rows.ts';
-import { BACKUP_FORMAT, chunkName, chunkOwner, readSummary, type CompleteBackup } from './state.ts';
+import {
+  BACKUP_FORMAT,
+  chunkName,
+  chunkOwner,
+  type CompleteBackup,
+  readServiceId,
+  readSummary,
+  running,
+} from './state.ts';
 
 // Rebuilds a service from a backup, some chunks a call. A call that dies is made again: rows that are there stay as they are.
 
@@ -29,6 +37,8 @@ interface Counts {
 
 interface Restoring extends Counts {
   id: string;
+  /** The service that is restored. The release before wrote none. */
+  serviceId?: string | null;
   chunk: number;
   startedAtMs: number;
 }
@@ -41,10 +51,18 @@ export interface Restored extends Counts {
 
 const restoring = (bucket: Bucket) => openRecord<Restoring>(bucket, 'restoring');
 
-/** Whether a service is being restored, in which case it makes no backup. One that nobody goes on with is given up after a day. */
-export const isRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
-  const found = await r2.head('restoring');
-  return found !== null && found.uploaded.getTime() > Date.now() - DAY_MS;
+const isOf = ({ serviceId }: Restoring, own: string | null) => (serviceId ?? own) === own;
+
+/** Returns the restore of this service that is under way. */
+export const findRestoring = async (env: Env, bucket: Bucket) => {
+  const found = await restoring(bucket).read();
+  return found && isOf(found.value, await readServiceId(env)) ? found : null;
+};
+
+/** Whether the service is being restored, in which case it makes no backup. If nobody goes on, that is given up after a day. */
+export const isRestoring = async (env: Env, bucket: Bucket): Promise<boolean> => {
+  const found = await findRestoring(env, bucket);
+  return found !== null && found.writtenAtMs > Date.now() - DAY_MS;
 };
 
 const refuse = (message: string) => new AppError('invalid_transition', { message });
@@ -58,7 +76,7 @@ const checkBackup = (env: Env, { format, databases }: CompleteBackup): void => {
   if (missing.length > 0) throw refuse(`DATABASES lacks ${missing.join(' and ')}, which the backup has.`);
 };
 
-const hasAccounts = async (env: Env): Promise<boolean> => {
+export const hasAccounts = async (env: Env): Promise<boolean> => {
   for (const { db } of accountDatabases(env)) {
     const rows = await db.values(sql`SELECT 1 FROM accounts LIMIT 1`);
     if (rows.length > 0) return true;
@@ -144,13 +162,14 @@ const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Pr
  */
 const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Restoring; etag: string }> => {
   const record = restoring(bucket);
-  const found = await record.read();
+  const [found, serviceId] = await Promise.all([record.read(), readServiceId(env)]);
   if (await hasAccounts(env)) {
-    if (!found) throw refuse('The service has accounts. Restore into a new service.');
+    if (!found || !isOf(found.value, serviceId))
+      throw refuse('The service has accounts. Restore into a new service.');
     if (found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
     return { state: found.value, etag: found.etag };
   }
-  const state = { id, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() };
+  const state = { id, serviceId, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() };
   // Written before the first row, which would otherwise make the service one that has accounts.
   const etag = await record.write(state, found?.etag ?? null);
   if (etag === null) throw refuse('Another call restores the backup.');
@@ -169,6 +188,8 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   const ended = isOver ? await findEnded(ctx, id) : null;
   if (ended) return { ...ended, id, chunks: chunks.length, restoredChunks: chunks.length };
   const { state, etag } = await resume(env, bucket, id);
+  // A backup that was begun meanwhile would have some of what comes in.
+  await running(bucket).remove();
 
   const stopAtMs = Date.now() + STEP_MS;
   let count = 0;

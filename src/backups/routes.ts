@@ -4,11 +4,11 @@ import { operatorAuditCtx, operatorOnly } from '../auth/operator.ts';
 import type { AppEnv } from '../http/context.ts';
 import { takes } from '../http/input.ts';
 import { AppError } from '../shared/app-error.ts';
-import { requireBucket } from './bucket.ts';
+import { type Bucket, requireBucket } from './bucket.ts';
 import { startBackup } from './nightly.ts';
-import { restoreStep } from './restore.ts';
+import { findRestoring, restoreStep } from './restore.ts';
 import { backupParam, toBackup, toRestored } from './schemas.ts';
-import { listIds, readSummary, running } from './state.ts';
+import { findRunning, listIds, readSummary, running } from './state.ts';
 import { makeStep } from './step.ts';
 
 // The operator's paths for backups of the whole service: see docs/backups.md.
@@ -19,16 +19,22 @@ const idOf = (c: Context<AppEnv>): string => {
   return data.id;
 };
 
+const findNow = async (env: Env, bucket: Bucket) => (await findRunning(env, running(bucket)))?.value ?? null;
+
 const notFound = () => new AppError('not_found', { message: 'Backup Not Found' });
 
 export const backupRoutes = new Hono<AppEnv>()
   .use(operatorOnly)
   .get('/', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
-    const [now, ids] = await Promise.all([running(bucket).read(), listIds(bucket)]);
+    const [now, restoring, ids] = await Promise.all([
+      findNow(c.env, bucket),
+      findRestoring(c.env, bucket),
+      listIds(bucket),
+    ]);
     const summaries = await Promise.all(ids.map((id) => readSummary(bucket, id)));
-    const data = [...(now ? [toBackup(now.value)] : []), ...summaries.toReversed().flatMap(toBackups)];
-    return c.json({ data, next_cursor: null }, 200);
+    const data = [...(now ? [toBackup(now)] : []), ...summaries.toReversed().flatMap(toBackups)];
+    return c.json({ data, restoring: restoring?.value.id ?? null, next_cursor: null }, 200);
   })
   .post('/', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
@@ -38,8 +44,8 @@ export const backupRoutes = new Hono<AppEnv>()
   .get('/:id', takes({}), async (c) => {
     const bucket = requireBucket(c.env);
     const id = idOf(c);
-    const [now, summary] = await Promise.all([running(bucket).read(), readSummary(bucket, id)]);
-    const found = summary ?? (now?.value.id === id ? now.value : null);
+    const [now, summary] = await Promise.all([findNow(c.env, bucket), readSummary(bucket, id)]);
+    const found = summary ?? (now?.id === id ? now : null);
     if (!found) throw notFound();
     return c.json(toBackup(found), 200);
   })
@@ -48,10 +54,10 @@ export const backupRoutes = new Hono<AppEnv>()
     const id = idOf(c);
     const summary = await readSummary(bucket, id);
     if (summary) return c.json(toBackup(summary), 200);
-    const now = await running(bucket).read();
-    if (now?.value.id !== id) throw notFound();
+    const now = await findNow(c.env, bucket);
+    if (now?.id !== id) throw notFound();
     const step = await makeStep(c.env, bucket);
-    if (!step || step.status === 'running') return c.json(toBackup(step?.state ?? now.value), 200);
+    if (!step || step.status === 'running') return c.json(toBackup(step?.state ?? now), 200);
     const done = await readSummary(bucket, id);
     return c.json(done ? toBackup(done) : toBackup(step.state, 'failed'), 200);
   })

@@ -1,4 +1,5 @@
-import { accountDatabases } from '../db/client.ts';
+import { accountDatabases, firstDatabase } from '../db/client.ts';
+import { databaseIdentity } from '../db/schema.ts';
 import type { BackupPlace } from '../operators/backup.ts';
 import { newId } from '../shared/text/ids.ts';
 import { type Bucket, openRecord, readSealed, writeSealed } from './bucket.ts';
@@ -31,6 +32,8 @@ export type BackupPosition =
 
 export interface Running {
   id: string;
+  /** The service that began it, by the name that its databases remember. The release before wrote none. */
+  serviceId?: string | null;
   format: number;
   databases: string[];
   startedAtMs: number;
@@ -48,8 +51,25 @@ export type CompleteBackup = Omit<Running, 'position'> & { finishedAtMs: number 
 
 export const running = (bucket: Bucket) => openRecord<Running>(bucket, 'running');
 
-export const begin = (env: Env): Running => ({
+/** Whose databases these are. The bucket outlives them, and so do the records in it. */
+export const readServiceId = async (env: Env): Promise<string | null> => {
+  const [row] = await firstDatabase(env).select({ id: databaseIdentity.serviceId }).from(databaseIdentity);
+  return row?.id ?? null;
+};
+
+/** Whether this service has begun a backup. In other databases, its position would mean other rows. */
+export const isOwn = async (env: Env, { serviceId }: Running): Promise<boolean> =>
+  serviceId === (await readServiceId(env));
+
+/** Returns the backup of this service that runs. */
+export const findRunning = async (env: Env, record: ReturnType<typeof running>) => {
+  const found = await record.read();
+  return found && (await isOwn(env, found.value)) ? found : null;
+};
+
+export const begin = async (env: Env): Promise<Running> => ({
   id: newId('bak'),
+  serviceId: await readServiceId(env),
   format: BACKUP_FORMAT,
   databases: accountDatabases(env).map(({ binding }) => binding),
   startedAtMs: Date.now(),

@@ -15,6 +15,7 @@ import {
   type BegunAccount,
   chunkName,
   chunkOwner,
+  findRunning,
   running,
   type Running,
   writeSummary,
@@ -184,7 +185,7 @@ export type StepResult = { status: 'running' | 'done' | 'failed'; state: Running
 /** Makes one step of the backup that runs. Returns null if none runs, or another step of it came first. */
 export const makeStep = async (env: Env, bucket: Bucket): Promise<StepResult | null> => {
   const record = running(bucket);
-  const found = await record.read();
+  const found = await findRunning(env, record);
   if (!found) return null;
   const { value: state } = found;
   let etag: string | null = found.etag;

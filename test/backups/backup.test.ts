@@ -10,9 +10,11 @@ import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, scrapeMetrics } from '../support/operator.ts';
 import { testCutOffSteps } from './cut-off.ts';
+import { testDisasters } from './disaster.ts';
 import {
   backUp,
   beRestoring,
+  emptyBucket,
   entriesOf,
   exchangeChunk,
   FINGERPRINT,
@@ -194,6 +196,7 @@ test('a backup whose chunk was changed or exchanged is not restored', async () =
 });
 
 test('a backup that can not be read back is not complete', async () => {
+  await loseService();
   await openSeller(5);
   const { body } = await asOperator('POST', '/operator/backups');
   await loseChunk();
@@ -212,7 +215,7 @@ test('metrics tell how old the last complete backup is', async () => {
 test('the hourly work makes a backup a day, goes on with it by the queue, and deletes those of a month ago', async () => {
   const service = { env, db: accountDatabases(env)[0].db };
   await openSeller(7);
-  for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
+  await emptyBucket();
   await backUpNightly(service);
   await continueBackup(env);
   const made = await asOperator('GET', '/operator/backups');
@@ -240,3 +243,4 @@ test('a backup that is not complete after two days makes room for another', asyn
 });
 
 testCutOffSteps();
+testDisasters();

@@ -191,7 +191,7 @@ export const testCutOffSteps = () => {
 
   test('a chunk that the bucket fails to take once is written all the same', async () => {
     const bucket = requireBucket(env);
-    const state = begin(env);
+    const state = await begin(env);
     const put = vi.spyOn(bucket.r2, 'put').mockRejectedValueOnce(new Error('put: Internal error. (10001)'));
     onTestFinished(() => put.mockRestore());
     const writer = openChunkWriter(bucket, state);

@@ -5,7 +5,7 @@ import { running } from '../../src/backups/state.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
-import { accountsD1 } from '../support/databases.ts';
+import { accountsD1, firstD1 } from '../support/databases.ts';
 import { emptyStorage, makeTables } from '../support/empty-storage.ts';
 import { asOperator } from '../support/operator.ts';
 import { addEndpoint } from '../support/outbox.ts';
@@ -77,6 +77,18 @@ export const restore = async (id: unknown) => {
   throw new Error('The restore has no end.');
 };
 
+/** Names the service of new databases, as the first query of a new isolate does. */
+const nameService = async () => {
+  const id = `svc_${crypto.randomUUID()}`;
+  const query = "INSERT INTO database_identity (only, service_id, binding, places) VALUES (1, ?, ?, '[]')";
+  for (const [name, d1] of Object.entries({ DB: env.DB, DB2: env.DB2 }))
+    await d1.prepare(query).bind(id, name).run();
+};
+
+export const emptyBucket = async () => {
+  for (const { key } of (await env.BACKUPS.list()).objects) await env.BACKUPS.delete(key);
+};
+
 /** Loses everything but the bucket. */
 export const loseService = async () => {
   const kept: { key: string; bytes: ArrayBuffer; customMetadata: Record<string, string> }[] = [];
@@ -87,6 +99,7 @@ export const loseService = async () => {
   }
   await emptyStorage();
   await makeTables();
+  await nameService();
   for (const { key, bytes, customMetadata } of kept) await env.BACKUPS.put(key, bytes, { customMetadata });
 };
 
@@ -95,12 +108,14 @@ export const verify = (ada: Customer, licenseKey: string) =>
 
 const bucket = () => requireBucket(env);
 
-/** Leaves the record of a restore that is at chunk `chunk`. */
-export const beRestoring = (id: string, chunk = 0) =>
-  openRecord(bucket(), 'restoring').write(
-    { id, chunk, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() },
+/** Leaves the record of a restore of this service that is at chunk `chunk`. */
+export const beRestoring = async (id: string, chunk = 0) => {
+  const serviceId = await firstD1.prepare('SELECT service_id FROM database_identity').first('service_id');
+  await openRecord(bucket(), 'restoring').write(
+    { id, serviceId, chunk, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() },
     null,
   );
+};
 
 /** Lets the backup that runs have a chunk that the bucket doesn't have. */
 export const loseChunk = async () => {

@@ -14,6 +14,12 @@ interface Backup {
   missing_accounts: string[];
 }
 
+interface Listed {
+  data: Backup[];
+  /** The backup that is being restored. */
+  restoring: string | null;
+}
+
 interface Restored {
   id: string;
   done: boolean;
@@ -64,7 +70,7 @@ const backups = command({
   summary: 'List the backups of the service',
   options: {},
   run: async (context) => {
-    const found = await (await openOperator(context)).get<{ data: Backup[] }>('/backups');
+    const found = await (await openOperator(context)).get<Listed>('/backups');
     context.out.table(found, found.data, {
       id: ({ id }) => id,
       status: ({ status }) => status,
@@ -78,19 +84,28 @@ const backups = command({
   },
 });
 
+/** Returns the backup that a restore goes on with, or else the newest one that something can be rebuilt from. */
+const choose = ({ data, restoring }: Listed): string => {
+  if (restoring !== null) return restoring;
+  const newest = data.find(
+    ({ status, accounts, missing_accounts: missing }) => status === 'done' && accounts + missing.length > 0,
+  );
+  if (!newest) throw new CliError('The bucket has no complete backup that has accounts.');
+  return newest.id;
+};
+
 const restoreService = command({
   name: 'operator restore-service',
   args: ['[BACKUP_ID]'],
   summary: 'Rebuild a service that has no accounts from a backup, by default the newest',
   details: [
     'The service needs the secrets of the lost one, and its bucket. Can be interrupted and started again.',
+    'By default, it takes the backup that is being restored, or else the newest one that has accounts.',
   ],
   options: {},
   run: async (context, [given]) => {
     const operator = await openOperator(context);
-    const { data } = await operator.get<{ data: Backup[] }>('/backups');
-    const id = given ?? data.find(({ status }) => status === 'done')?.id;
-    if (id === undefined) throw new CliError('The bucket has no complete backup.');
+    const id = given ?? choose(await operator.get<Listed>('/backups'));
     let restored: Restored;
     do {
       restored = await operator.post<Restored>(`/backups/${id}/restore`);
