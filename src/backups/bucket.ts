@@ -45,18 +45,29 @@ export const writeSealed = async (
   });
 };
 
-/** Returns null if there is no such object. Throws if it isn't what was written, or its key is gone. */
+interface Sealed {
+  /** Null if it isn't what was written, or its key is gone. */
+  text: string | null;
+  etag: string;
+  writtenAtMs: number;
+}
+
+export const UNREADABLE = 'The backup can’t be read: its key is not in SEALING_KEYS, or it is damaged.';
+
+/** Returns null if there is no such object. */
 export const readSealed = async (
   { r2, ring }: Bucket,
   name: string,
   owner: string[],
-): Promise<{ text: string; etag: string; size: number; writtenAtMs: number } | null> => {
+): Promise<Sealed | null> => {
   const found = await r2.get(name);
   if (!found) return null;
   const bytes = new Uint8Array(await found.arrayBuffer());
-  const opened = await unsealBytes(ring, found.customMetadata?.[SEALED_WITH] ?? '', bytes, owner);
-  const text = new TextDecoder().decode(await transform(opened, new DecompressionStream('gzip')));
-  return { text, etag: found.etag, size: found.size, writtenAtMs: found.uploaded.getTime() };
+  const text = await unsealBytes(ring, found.customMetadata?.[SEALED_WITH] ?? '', bytes, owner)
+    .then((opened) => transform(opened, new DecompressionStream('gzip')))
+    .then((opened) => new TextDecoder().decode(opened))
+    .catch(() => null);
+  return { text, etag: found.etag, writtenAtMs: found.uploaded.getTime() };
 };
 
 /** R2 refuses to write an object more than once a second. */
@@ -80,11 +91,13 @@ export const openRecord = <T>(bucket: Bucket, name: string) => {
   };
 
   return {
-    read: async (): Promise<{ value: T; etag: string; writtenAtMs: number } | null> => {
+    /** The value is null if nobody can read it. */
+    read: async (): Promise<{ value: T | null; etag: string; writtenAtMs: number } | null> => {
       const found = await readSealed(bucket, name, owner);
       if (!found) return null;
       ({ writtenAtMs } = found);
-      return { value: JSON.parse(found.text) as T, etag: found.etag, writtenAtMs };
+      const value = found.text === null ? null : (JSON.parse(found.text) as T);
+      return { value, etag: found.etag, writtenAtMs };
     },
 
     /**

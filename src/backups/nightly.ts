@@ -5,7 +5,7 @@ import { AppError } from '../shared/app-error.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { idTimeMs } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
-import { type Bucket, findBucket } from './bucket.ts';
+import { type Bucket, findBucket, UNREADABLE } from './bucket.ts';
 import { hasAccounts, isRestoring } from './restore.ts';
 import { begin, findRunning, isOwn, listIds, remove, running, type Running } from './state.ts';
 import { makeStep } from './step.ts';
@@ -36,9 +36,9 @@ const whyNot = async (env: Env, bucket: Bucket): Promise<string | null> => {
 export const startBackup = async (env: Env, bucket: Bucket): Promise<Running> => {
   const record = running(bucket);
   const left = await record.read();
-  if (left && (await isOwn(env, left.value))) return left.value;
+  if (left?.value && (await isOwn(env, left.value))) return left.value;
   const begun = await begin(env);
-  // What another service has left is overwritten.
+  // What another service has left, or nobody can read, is overwritten.
   if (!(await record.write(begun, left?.etag ?? null)))
     return (await findRunning(env, record))?.value ?? begun;
   // Written before: a move or a restore that begins finds it.
@@ -60,7 +60,8 @@ export const continueBackup = async (env: Env): Promise<void> => {
 };
 
 /** Why the backup that runs can't be completed. */
-const whyGivenUp = async (env: Env, found: Running): Promise<string | null> => {
+const whyGivenUp = async (env: Env, found: Running | null): Promise<string | null> => {
+  if (!found) return UNREADABLE;
   if (!(await isOwn(env, found))) return 'The backup was begun by another service.';
   return found.startedAtMs > Date.now() - GIVEN_UP_AFTER_MS
     ? null
@@ -80,14 +81,13 @@ export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => 
   // The work is done for each database, and a backup has all of them.
   if (!bucket || db !== accountDatabases(env)[0].db) return;
   const record = running(bucket);
-  const found = (await record.read())?.value;
-  if (found) {
-    const why = await whyGivenUp(env, found);
-    if (why === null) return sendHint(env, found.id);
+  const found = await record.read();
+  const why = found && (await whyGivenUp(env, found.value));
+  if (why !== null) {
     // This makes room for another one. Its chunks are deleted with those of its age.
-    logError('backup_not_verified', new Error(why), { backup_id: found.id });
+    logError('backup_not_verified', new Error(why), { backup_id: found?.value?.id });
     await record.remove();
-  }
+  } else if (found?.value) return sendHint(env, found.value.id);
   const lastId = (await listIds(bucket)).at(-1);
   if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
   // One that takes the place of a lost service has nothing to add to its backups before it is restored.

@@ -9,7 +9,7 @@ import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
-import { type Bucket, openRecord, readSealed } from './bucket.ts';
+import { type Bucket, openRecord, readSealed, UNREADABLE } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
 import { insertRows } from './rows.ts';
 import {
@@ -56,7 +56,8 @@ const isOf = ({ serviceId }: Restoring, own: string | null) => (serviceId ?? own
 /** Returns the restore of this service that is under way. */
 export const findRestoring = async (env: Env, bucket: Bucket) => {
   const found = await restoring(bucket).read();
-  return found && isOf(found.value, await readServiceId(env)) ? found : null;
+  if (!found?.value || !isOf(found.value, await readServiceId(env))) return null;
+  return { value: found.value, writtenAtMs: found.writtenAtMs };
 };
 
 /** Whether the service is being restored, in which case it makes no backup. If nobody goes on, that is given up after a day. */
@@ -164,7 +165,7 @@ const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Re
   const record = restoring(bucket);
   const [found, serviceId] = await Promise.all([record.read(), readServiceId(env)]);
   if (await hasAccounts(env)) {
-    if (!found || !isOf(found.value, serviceId))
+    if (!found?.value || !isOf(found.value, serviceId))
       throw refuse('The service has accounts. Restore into a new service.');
     if (found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
     return { state: found.value, etag: found.etag };
@@ -181,6 +182,7 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   const { env } = ctx;
   const summary = await readSummary(bucket, id);
   if (!summary) throw new AppError('not_found', { message: 'Backup Not Found' });
+  if ('isUnreadable' in summary) throw refuse(UNREADABLE);
   checkBackup(env, summary);
   const { chunks } = summary;
   const record = restoring(bucket);
@@ -197,6 +199,7 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
     const name = chunkName(id, chunks[state.chunk] ?? '');
     const chunk = await readSealed(bucket, name, chunkOwner(id, state.chunk));
     if (!chunk) throw refuse(`The chunk ${name} of the backup is missing.`);
+    if (chunk.text === null) throw refuse(`${UNREADABLE} This is its chunk ${name}.`);
     const lines = readLines(chunk.text);
     await restoreChunk(env, state, lines);
     count += lines.length;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { isoTime } from '../shared/rules/dates.ts';
-import { idPattern } from '../shared/text/ids.ts';
+import { idPattern, idTimeMs } from '../shared/text/ids.ts';
 import type { Restored } from './restore.ts';
-import type { Running, CompleteBackup } from './state.ts';
+import type { CompleteBackup, Running, UnreadableBackup } from './state.ts';
 
 export const backupParam = z.object({ id: z.string().regex(idPattern('bak')) });
 
@@ -10,10 +10,20 @@ export const backupParam = z.object({ id: z.string().regex(idPattern('bak')) });
 const rowsOf = (counts: Running['counts']) =>
   Object.entries(counts).reduce((sum, [name, count]) => (name === 'accounts' ? sum : sum + count), 0);
 
-export const toBackup = (
-  backup: Running | CompleteBackup,
-  status: 'running' | 'done' | 'failed' = 'finishedAtMs' in backup ? 'done' : 'running',
-) => ({
+const toUnreadable = ({ id }: UnreadableBackup) => ({
+  id,
+  status: 'unreadable',
+  started_at: isoTime(idTimeMs(id)),
+  finished_at: null,
+  databases: [],
+  accounts: null,
+  rows: null,
+  chunks: null,
+  bytes: null,
+  missing_accounts: [],
+});
+
+const toReadable = (backup: Running | CompleteBackup, status: 'running' | 'done' | 'failed') => ({
   id: backup.id,
   status,
   started_at: isoTime(backup.startedAtMs),
@@ -25,6 +35,11 @@ export const toBackup = (
   bytes: backup.bytes,
   missing_accounts: backup.missing,
 });
+
+export const toBackup = (backup: Running | CompleteBackup | UnreadableBackup, failed?: 'failed') => {
+  if ('isUnreadable' in backup) return toUnreadable(backup);
+  return toReadable(backup, failed ?? ('finishedAtMs' in backup ? 'done' : 'running'));
+};
 
 export const toRestored = (restored: Restored) => ({
   id: restored.id,

@@ -49,6 +49,12 @@ export interface Running {
 /** What remains of a backup that is complete. */
 export type CompleteBackup = Omit<Running, 'position'> & { finishedAtMs: number };
 
+/** A complete backup whose summary nobody can read. */
+export interface UnreadableBackup {
+  id: string;
+  isUnreadable: true;
+}
+
 export const running = (bucket: Bucket) => openRecord<Running>(bucket, 'running');
 
 /** Whose databases these are. The bucket outlives them, and so do the records in it. */
@@ -64,7 +70,7 @@ export const isOwn = async (env: Env, { serviceId }: Running): Promise<boolean> 
 /** Returns the backup of this service that runs. */
 export const findRunning = async (env: Env, record: ReturnType<typeof running>) => {
   const found = await record.read();
-  return found && (await isOwn(env, found.value)) ? found : null;
+  return found?.value && (await isOwn(env, found.value)) ? { value: found.value, etag: found.etag } : null;
 };
 
 export const begin = async (env: Env): Promise<Running> => ({
@@ -89,9 +95,13 @@ export const chunkOwner = (id: string, number: number) => ['backup', id, String(
 export const writeSummary = (bucket: Bucket, summary: CompleteBackup) =>
   writeSealed(bucket, SUMMARIES + summary.id, summaryOwner(summary.id), JSON.stringify(summary));
 
-export const readSummary = async (bucket: Bucket, id: string): Promise<CompleteBackup | null> => {
+export const readSummary = async (
+  bucket: Bucket,
+  id: string,
+): Promise<CompleteBackup | UnreadableBackup | null> => {
   const found = await readSealed(bucket, SUMMARIES + id, summaryOwner(id));
-  return found && (JSON.parse(found.text) as CompleteBackup);
+  if (!found) return null;
+  return found.text === null ? { id, isUnreadable: true } : (JSON.parse(found.text) as CompleteBackup);
 };
 
 /** The ids of complete backups, newest last. They are as many as are kept, so that one call lists them. */

@@ -11,6 +11,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, scrapeMetrics } from '../support/operator.ts';
 import { testCutOffSteps } from './cut-off.ts';
 import { testDisasters } from './disaster.ts';
+import { testRotation } from './rotation.ts';
 import {
   backUp,
   beRestoring,
@@ -191,7 +192,7 @@ test('a backup whose chunk was changed or exchanged is not restored', async () =
   await exchangeChunk(first.id, second.id);
   await loseService();
   const { status } = await restore(first.id);
-  expect(status).toBe(500);
+  expect(status).toBe(409);
   expect((await env.DB.prepare('SELECT count(*) AS n FROM users').first())?.['n']).toBe(0);
 });
 
@@ -244,3 +245,4 @@ test('a backup that is not complete after two days makes room for another', asyn
 
 testCutOffSteps();
 testDisasters();
+testRotation();

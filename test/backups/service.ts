@@ -121,7 +121,7 @@ export const beRestoring = async (id: string, chunk = 0) => {
 export const loseChunk = async () => {
   const record = running(bucket());
   const found = await record.read();
-  if (!found) throw new Error('No backup runs.');
+  if (!found?.value) throw new Error('No backup runs.');
   const position = { phase: 'verify', chunk: 0, found: {} } as const;
   await record.write(
     { ...found.value, position, chunks: ['000000-lost'], counts: { accounts: 1 } },

@@ -72,5 +72,16 @@ test('a restore takes no backup of a service without accounts, unless it is name
   expect([calls, status]).toEqual([[LIST], 2]);
   expect(stderr).toContain('The bucket has no complete backup that has accounts.');
   const named = await restoreWith([EMPTY], null, 'bak_empty');
-  expect([named.calls.at(-1), named.status]).toEqual([restored('bak_empty'), 0]);
+  expect([named.calls, named.status]).toEqual([[restored('bak_empty')], 0]);
+});
+
+test('a restore takes no older backup in place of one that can’t be read, unless it is named', async () => {
+  const backups = [
+    { id: 'bak_gone', status: 'unreadable', accounts: null },
+    { id: 'bak_old', status: 'done' },
+  ];
+  const { calls, status, stderr } = await restoreWith(backups, null);
+  expect([calls, status]).toEqual([[LIST], 2]);
+  expect(stderr).toContain('The newest backup can’t be read: bak_gone.');
+  expect((await restoreWith(backups, null, 'bak_old')).status).toBe(0);
 });

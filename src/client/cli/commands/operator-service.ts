@@ -5,12 +5,13 @@ import type { Cell } from '../table.ts';
 
 interface Backup {
   id: string;
-  status: 'running' | 'done' | 'failed';
+  status: 'running' | 'done' | 'failed' | 'unreadable';
   started_at: string;
   finished_at: string | null;
-  accounts: number;
-  rows: number;
-  bytes: number;
+  /** Null, like the other counts, if the backup is unreadable. */
+  accounts: number | null;
+  rows: number | null;
+  bytes: number | null;
   missing_accounts: string[];
 }
 
@@ -88,9 +89,14 @@ const backups = command({
 const choose = ({ data, restoring }: Listed): string => {
   if (restoring !== null) return restoring;
   const newest = data.find(
-    ({ status, accounts, missing_accounts: missing }) => status === 'done' && accounts + missing.length > 0,
+    ({ status, accounts, missing_accounts: missing }) =>
+      status === 'unreadable' || (status === 'done' && (accounts ?? 0) + missing.length > 0),
   );
   if (!newest) throw new CliError('The bucket has no complete backup that has accounts.');
+  if (newest.status === 'unreadable')
+    throw new CliError(`The newest backup can’t be read: ${newest.id}.`, {
+      advice: 'Add the key that it is sealed with to SEALING_KEYS, or name an older backup.',
+    });
   return newest.id;
 };
 
