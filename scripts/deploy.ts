@@ -101,7 +101,8 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     fail(
       'The Cloudflare account isn’t on the Workers Paid plan, which a service needs. Change it in the dashboard of Workers, under Plans.',
     );
-  const configured = () => configure(base, target, settings);
+  const origin = originOf(settings) ?? (await originAtCloudflare(account, target));
+  const configured = () => configure(base, target, settings, origin);
   const found = await lookAround(account, configured());
   const problem = adopt(configured(), found, settings);
   if (problem) fail(problem);
@@ -110,8 +111,6 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   const missing = secretsOf(base).filter((name) => !found.secrets?.includes(name));
   const hasRecovery = existsSync(target.recoveryFile);
   if (!hasRecovery) refuseToMake(target, missing, hasAccounts);
-  const origin =
-    settings.vars['PUBLIC_ORIGIN'] ?? originOf(settings) ?? (await originAtCloudflare(account, target));
   const save = () => {
     writeSettings(target, settings);
     writeConfiguration(target, configured());
@@ -168,7 +167,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   const settings = readSettings(target);
   const token = await signIn();
   const account = openAccount(token, await chooseAccount(token, settings));
-  const configuration = configure(base, target, settings);
+  const configuration = configure(base, target, settings, null);
   const { secrets, databases, queues, buckets } = await lookAround(account, configuration);
   const names = [
     ...(secrets ? [`the Worker ${target.name}`] : []),

@@ -29,8 +29,9 @@ export const readBase = () => parse(readFileSync(BASE, 'utf8')) as unknown as Co
 /** A service that the internet can find begins with nobody but its operator. */
 const BEGINNING = { REGISTRATION: 'invite' };
 
-/** Where a service answers, if that is known before it is deployed. */
-export const originOf = ({ domain }: OwnSettings): string | null => (domain ? `https://${domain}` : null);
+/** Where a service answers, if its settings say so. Otherwise, it answers at its address on workers.dev. */
+export const originOf = ({ vars, domain }: OwnSettings): string | null =>
+  vars['PUBLIC_ORIGIN'] || (domain ? `https://${domain}` : null);
 
 /** The dataset of a service's requests. A hyphen would have to be quoted in its queries. */
 export const datasetOf = ({ name }: Pick<Target, 'name'>): string => `${name.replaceAll('-', '_')}_requests`;
@@ -38,15 +39,20 @@ export const datasetOf = ({ name }: Pick<Target, 'name'>): string => `${name.rep
 /** The secrets that the deployment makes. With the operator's token, it prints the first owner's link. */
 export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
 
-export const configure = (base: Configuration, target: Target, settings: OwnSettings): Configuration => {
+/** `origin` is where the service answers, or null where that doesn't matter. */
+export const configure = (
+  base: Configuration,
+  target: Target,
+  settings: OwnSettings,
+  origin: string | null,
+): Configuration => {
   const { name } = target;
   const rename = (resource: string) => resource.replace(base.name, name);
-  const origin = originOf(settings);
   const vars: Record<string, string> = {
     ...base.vars,
     ...BEGINNING,
-    ...(origin && { PUBLIC_ORIGIN: origin }),
     ...settings.vars,
+    ...(origin && { PUBLIC_ORIGIN: origin }),
   };
   const databases = Object.entries(databasesOf(name, vars['DATABASES'] ?? 'DB'));
   return {

@@ -1,64 +1,37 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { checkOutBuilt } from './support/checkout.ts';
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
-import { cleanUp, runCommand } from './support/service.ts';
+import { checkOutDeployment, type Deployment } from './support/deployment.ts';
+import { cleanUp } from './support/service.ts';
 
-// `npm run deploy` as docs/deploying.md shows it, with the real wrangler, against a double of Cloudflare's API. What Cloudflare
+// `npm run deploy` against a double of Cloudflare's API. What Cloudflare
 // itself would do was never seen: see docs/never-run.md.
 
 // Each deployment starts wrangler twice.
 vi.setConfig({ testTimeout: 300_000 });
 
-const PASSPHRASE = 'correct horse battery staple';
-
+let deployment: Deployment;
 let folder: string;
 let cloudflare: Cloudflare;
 
 beforeAll(async () => {
-  folder = await checkOutBuilt();
-  // `npm test` has built the assets.
-  const config = join(folder, 'wrangler.toml');
-  writeFileSync(
-    config,
-    readFileSync(config, 'utf8').replace('command = "node scripts/build.ts"', 'command = "true"'),
-  );
+  deployment = await checkOutDeployment();
+  ({ folder } = deployment);
 });
 afterAll(cleanUp);
 
 const begin = async () => {
   cloudflare = await startCloudflare();
-  for (const environment of ['production', 'staging'])
-    for (const file of [
-      `deploy.${environment}.json`,
-      `deploy.${environment}.recovery`,
-      `wrangler.${environment}.json`,
-    ])
-      rmSync(join(folder, file), { force: true });
+  deployment.forget();
 };
-const deploy = (...args: string[]) => deployWith([`LATCHKEY_PASSPHRASE=${PASSPHRASE}`], ...args);
-const deployWith = (variables: string[], ...args: string[]) =>
-  runCommand(
-    folder,
-    'env',
-    ...cloudflare.variables,
-    ...variables,
-    'npm',
-    'run',
-    '-s',
-    'deploy',
-    '--',
-    ...args,
-  );
+const deploy = (...args: string[]) => deployment.deploy(cloudflare, args);
+const deployWith = (variables: string[], ...args: string[]) => deployment.deploy(cloudflare, args, variables);
 
-const own = (environment: string, settings: object = {}) => {
-  const file = join(folder, `deploy.${environment}.json`);
-  const vars = { PUBLIC_ORIGIN: cloudflare.origin, REGISTRATION: 'invite' };
-  writeFileSync(file, JSON.stringify({ vars, databases: {}, ...settings }));
-};
-const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const own = (environment: string) =>
+  deployment.write(environment, { vars: { PUBLIC_ORIGIN: cloudflare.origin, REGISTRATION: 'invite' } });
+const read = (file: string) => deployment.read(file);
 const SECRETS = ['API_KEY_SECRET', 'OPERATOR_TOKEN', 'SEALING_KEYS', 'SIGNING_KEYS'];
 
 describe('a first deployment', () => {

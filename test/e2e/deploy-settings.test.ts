@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { Configuration } from '../../scripts/deploy/configuration.ts';
+import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
+import { checkOutDeployment, type Deployment } from './support/deployment.ts';
+import { cleanUp } from './support/service.ts';
+
+// What `npm run deploy` makes of the operator's own settings.
+
+vi.setConfig({ testTimeout: 300_000 });
+
+let deployment: Deployment;
+let cloudflare: Cloudflare;
+
+beforeAll(async () => {
+  deployment = await checkOutDeployment();
+  cloudflare = await startCloudflare();
+});
+afterAll(async () => {
+  await cloudflare.close();
+  await cleanUp();
+});
+beforeEach(() => {
+  deployment.forget();
+  cloudflare.changes.length = 0;
+});
+
+const own = (environment: string, settings: object) => deployment.write(environment, settings);
+const deploy = (...args: string[]) => deployment.deploy(cloudflare, args);
+
+/** Returns the variables that Cloudflare would get: the first change is refused, and the configuration is written before. */
+const plannedVars = async () => {
+  cloudflare.refuseAfter(0);
+  expect((await deploy('--yes')).code).toBe(1);
+  cloudflare.refuseAfter(Infinity);
+  return (JSON.parse(deployment.read('wrangler.production.json')) as Configuration).vars;
+};
+
+test.for([
+  ['its address on workers.dev', {}, 'https://latchkey.orrery.workers.dev'],
+  ['its domain', { domain: 'licenses.example.com' }, 'https://licenses.example.com'],
+  ['the operator’s choice', { vars: { PUBLIC_ORIGIN: 'https://l.example' } }, 'https://l.example'],
+] as const)('a service’s emails lead to %s', async ([, settings, origin]) => {
+  own('production', settings);
+  expect(await plannedVars()).toMatchObject({ PUBLIC_ORIGIN: origin });
+});
