@@ -1,6 +1,7 @@
 // What one service of an operator is called and made of: production, or an environment beside it, which shares nothing with it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseDatabases } from '../../src/shared/config/databases.ts';
+import { parseOrigin } from '../../src/shared/config/parse.ts';
 import { fail } from './fail.ts';
 
 export const PRODUCTION = 'production';
@@ -48,6 +49,21 @@ const isTexts = (value: unknown): value is Record<string, string> =>
   value !== null &&
   Object.values(value).every((text) => typeof text === 'string');
 
+const readOrigin = (name: string, text: string): string => {
+  try {
+    return parseOrigin(text);
+  } catch (error) {
+    return fail(`${name} ${(error as Error).message}`);
+  }
+};
+
+const readDomain = (file: string, text: string): string => {
+  const name = `${file}: domain`;
+  if (!/^[^/:]+$/.test(text)) fail(`${name} must be a name, such as licenses.example.com.`);
+  return new URL(readOrigin(name, `https://${text}`)).hostname;
+};
+
+/** Returns the settings, with addresses as the Worker reads them: without a slash at the end, and in small letters. */
 export const readSettings = ({ settingsFile }: Target): OwnSettings => {
   if (!existsSync(settingsFile)) return { vars: {}, databases: {} };
   let settings: Partial<OwnSettings>;
@@ -59,6 +75,9 @@ export const readSettings = ({ settingsFile }: Target): OwnSettings => {
   const { vars = {}, databases = {} } = settings;
   if (!isTexts(vars) || !isTexts(databases))
     fail(`${settingsFile}: the values of vars and databases are texts.`);
+  const { PUBLIC_ORIGIN: origin } = vars;
+  if (origin) vars['PUBLIC_ORIGIN'] = readOrigin(`${settingsFile}: PUBLIC_ORIGIN`, origin);
+  if (settings.domain) settings.domain = readDomain(settingsFile, settings.domain);
   return { ...settings, vars, databases };
 };
 

@@ -39,7 +39,29 @@ test.for([
   ['its address on workers.dev', {}, 'https://latchkey.orrery.workers.dev'],
   ['its domain', { domain: 'licenses.example.com' }, 'https://licenses.example.com'],
   ['the operator’s choice', { vars: { PUBLIC_ORIGIN: 'https://l.example' } }, 'https://l.example'],
+  [
+    'an origin that ends with a slash',
+    { vars: { PUBLIC_ORIGIN: 'https://l.example/' } },
+    'https://l.example',
+  ],
 ] as const)('a service’s emails lead to %s', async ([, settings, origin]) => {
   own('production', settings);
   expect(await plannedVars()).toMatchObject({ PUBLIC_ORIGIN: origin });
+});
+
+test('the deployment asks for the health at an origin that ends with a slash', async () => {
+  own('production', { vars: { PUBLIC_ORIGIN: 'https://licenses.example.com/' } });
+  const { stdout } = await deploy('--dry-run');
+  expect(stdout).toContain('https://licenses.example.com/health');
+});
+
+test.for([
+  [{ vars: { PUBLIC_ORIGIN: 'licenses.example.com' } }, 'PUBLIC_ORIGIN'],
+  [{ vars: { PUBLIC_ORIGIN: 'https://example.com/licenses' } }, 'PUBLIC_ORIGIN'],
+  [{ domain: 'https://licenses.example.com' }, 'domain'],
+] as const)('no deployment begins with %j', async ([settings, name]) => {
+  own('production', settings);
+  const { code, stderr } = await deploy('--yes');
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`deploy.production.json: ${name} must be`)]);
+  expect(cloudflare.changes).toEqual([]);
 });
