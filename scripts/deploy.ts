@@ -8,7 +8,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
 import { configure, originOf, readBase, secretsOf, writeConfiguration } from './deploy/configuration.ts';
 import { DeployError, fail } from './deploy/fail.ts';
-import { adopt, lookAround, planResources, type Step } from './deploy/plan.ts';
+import { adopt, lookAround, planDomain, planResources, type Step } from './deploy/plan.ts';
 import type { Secrets } from './deploy/recovery.ts';
 import { openRecovery, refuseToMake, takeSecrets } from './deploy/secrets.ts';
 import { inviteOwner, waitForHealth } from './deploy/service.ts';
@@ -16,6 +16,7 @@ import {
   type OwnSettings,
   PRODUCTION,
   readSettings,
+  refuseSharedDomain,
   type Target,
   targetOf,
   writeSettings,
@@ -93,6 +94,7 @@ const runSteps = async (steps: Step[]): Promise<void> => {
 
 const deploy = async (target: Target, options: Options): Promise<void> => {
   const settings = readSettings(target);
+  refuseSharedDomain(target, settings);
   const token = await signIn();
   settings.account_id = await chooseAccount(token, settings);
   const account = openAccount(token, settings.account_id);
@@ -103,7 +105,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     );
   const origin = originOf(settings) ?? (await originAtCloudflare(account, target));
   const configured = () => configure(base, target, settings, origin);
-  const found = await lookAround(account, configured());
+  const found = await lookAround(account, configured(), settings);
   const problem = adopt(configured(), found, settings);
   if (problem) fail(problem);
   const firstId = settings.databases['DB'];
@@ -140,9 +142,13 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
       title: `Deploy the Worker ${target.name}${missing.length > 0 ? ` with ${missing.join(', ')}` : ''}`,
       run: () => deployWorker(target, secrets),
     },
+    ...planDomain(account, target, settings, found),
     { title: `Wait until ${origin}/health is ok`, run: () => waitForHealth(origin, packageJson.version) },
   ];
-  console.log(`${target.name} (${target.environment}), in the Cloudflare account ${settings.account_id}:`);
+  const place = settings.domain ? ` at ${settings.domain}` : '';
+  console.log(
+    `${target.name} (${target.environment})${place}, in the Cloudflare account ${settings.account_id}:`,
+  );
   for (const { title } of steps) console.log(`  ${title}`);
   if (hasPaidPlan === null)
     console.log('The token may not read the account’s plan. Make sure that it is Workers Paid.');
@@ -168,7 +174,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   const token = await signIn();
   const account = openAccount(token, await chooseAccount(token, settings));
   const configuration = configure(base, target, settings, null);
-  const { secrets, databases, queues, buckets } = await lookAround(account, configuration);
+  const { secrets, databases, queues, buckets } = await lookAround(account, configuration, settings);
   const names = [
     ...(secrets ? [`the Worker ${target.name}`] : []),
     ...Object.keys(queues).map((name) => `the queue ${name}`),

@@ -12,12 +12,15 @@ interface Reply<T> {
   errors?: { code: number; message: string }[];
 }
 
+/** A call that makes something isn't done if Cloudflare doesn't find what it needs. */
+const MAY_FIND_NOTHING = ['GET', 'DELETE'];
+
 const isPassing = (status: number) => status === 429 || status >= 500;
 
 const unreachable = (error: unknown): never =>
   fail(`Cloudflare can’t be reached (${error instanceof Error ? error.message : String(error)}).`);
 
-/** Sends a call, again if Cloudflare is busy. Returns null for what doesn't exist. */
+/** Sends a call, again if Cloudflare is busy. Returns null if what is read or deleted doesn't exist. */
 const send = async <T>(token: string, method: string, path: string, body?: object): Promise<T | null> => {
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(API + path, {
@@ -26,7 +29,7 @@ const send = async <T>(token: string, method: string, path: string, body?: objec
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     }).catch(unreachable);
-    if (response.status === 404) return null;
+    if (response.status === 404 && MAY_FIND_NOTHING.includes(method)) return null;
     if (isPassing(response.status) && attempt < ATTEMPTS) {
       await delay(500 * 2 ** attempt);
       continue;
@@ -107,6 +110,22 @@ export const openAccount = (token: string, accountId: string) => {
       (await call<{ name: string }>('GET', `/r2/buckets/${query(name)}`))?.name ?? null,
 
     createBucket: (name: string) => call('POST', '/r2/buckets', { name }),
+
+    /** Returns the Worker whose custom domain this is, or null if it is nobody's. */
+    findWorkerAt: async (domain: string): Promise<string | null> => {
+      const path = `/workers/domains?hostname=${query(domain)}`;
+      const found = await call<{ hostname: string; service: string }[]>('GET', path);
+      return found?.find(({ hostname }) => hostname === domain)?.service ?? null;
+    },
+
+    /** Makes a domain the Worker's only one. Cloudflare refuses one that another Worker, or a DNS record, has. */
+    connectDomain: (worker: string, domain: string) =>
+      call('PUT', `/workers/scripts/${worker}/domains/records`, {
+        override_scope: true,
+        override_existing_origin: false,
+        override_existing_dns_record: false,
+        origins: [{ hostname: domain }],
+      }),
 
     /** Returns the names of a Worker's secrets, or null if there is no such Worker. */
     listSecrets: async (worker: string): Promise<string[] | null> => {

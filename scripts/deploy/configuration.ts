@@ -17,7 +17,8 @@ export interface Configuration {
   r2_buckets: { binding: string; bucket_name: string }[];
   analytics_engine_datasets?: { binding: string; dataset: string }[];
   secrets: { required: string[] };
-  routes?: { pattern: string; custom_domain: true }[];
+  /** A service has no routes, but a custom domain, which `planDomain` connects. */
+  routes?: never[];
   workers_dev?: boolean;
   account_id?: string;
 }
@@ -85,7 +86,7 @@ export const configure = (
       analytics_engine_datasets: [{ binding: 'TRAFFIC', dataset: datasetOf(target) }],
     }),
     secrets: { required: secretsOf(base) },
-    ...(settings.domain && { routes: [{ pattern: settings.domain, custom_domain: true as const }] }),
+    ...(settings.domain && { routes: [] }),
     workers_dev: !settings.domain,
   };
 };

@@ -1,7 +1,8 @@
 // What a service lacks, and how it is made. Each step looks first, so that a deployment can be repeated and continued.
 import type { CloudflareAccount } from './cloudflare.ts';
 import { bucketsOf, type Configuration, queuesOf } from './configuration.ts';
-import type { OwnSettings } from './target.ts';
+import { DeployError, fail } from './fail.ts';
+import type { OwnSettings, Target } from './target.ts';
 
 export interface Step {
   title: string;
@@ -14,6 +15,8 @@ export interface Found {
   databases: Record<string, string>;
   queues: Record<string, string>;
   buckets: Record<string, string>;
+  /** The Worker that has the domain. Null if none has it, or if there is no domain. */
+  workerAtDomain: string | null;
 }
 
 const entriesOf = async (names: string[], find: (name: string) => Promise<string | null>) => {
@@ -28,6 +31,7 @@ const entriesOf = async (names: string[], find: (name: string) => Promise<string
 export const lookAround = async (
   account: CloudflareAccount,
   configuration: Configuration,
+  { domain }: OwnSettings,
 ): Promise<Found> => ({
   secrets: await account.listSecrets(configuration.name),
   databases: await entriesOf(
@@ -36,6 +40,7 @@ export const lookAround = async (
   ),
   queues: await entriesOf(queuesOf(configuration), account.findQueue),
   buckets: await entriesOf(bucketsOf(configuration), account.findBucket),
+  workerAtDomain: domain ? await account.findWorkerAt(domain) : null,
 });
 
 /** The steps that create what is missing. `settings` learns the ids of the databases, and `save` writes them down. */
@@ -69,6 +74,30 @@ export const planResources = (
     })),
 ];
 
+/**
+ * The step that gives a new domain to the Worker. Wrangler isn't told the domain: where it can't ask, it takes it from another
+ * Worker, and replaces a website's DNS record.
+ */
+export const planDomain = (
+  account: CloudflareAccount,
+  { name, settingsFile }: Target,
+  { domain }: OwnSettings,
+  { workerAtDomain }: Found,
+): Step[] => {
+  if (!domain || workerAtDomain === name) return [];
+  const run = async () => {
+    try {
+      await account.connectDomain(name, domain);
+    } catch (error) {
+      if (!(error instanceof DeployError)) throw error;
+      fail(
+        `${error.message}\nNothing was taken from anybody. If a DNS record has ${domain}, delete it, or set another domain in ${settingsFile}. Then run the command again.`,
+      );
+    }
+  };
+  return [{ title: `Connect ${domain} to the Worker, unless something else has it`, run }];
+};
+
 /** Takes over the ids of databases that exist. A database that was written down must still be the one of that name. */
 export const adopt = (configuration: Configuration, found: Found, settings: OwnSettings): string | null => {
   for (const { binding, database_name } of configuration.d1_databases) {
@@ -77,5 +106,8 @@ export const adopt = (configuration: Configuration, found: Found, settings: OwnS
       return `The database ${database_name} isn’t the one that was deployed (${known}): it was deleted or renamed.`;
     if (id) settings.databases[binding] = id;
   }
+  const { workerAtDomain } = found;
+  if (workerAtDomain && workerAtDomain !== configuration.name)
+    return `${settings.domain} is the domain of the Worker ${workerAtDomain}. Set another one, or remove it there first.`;
   return null;
 };

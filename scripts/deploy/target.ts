@@ -1,5 +1,5 @@
 // What one service of an operator is called and made of: production, or an environment beside it, which shares nothing with it.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseDatabases } from '../../src/shared/config/databases.ts';
 import { parseOrigin } from '../../src/shared/config/parse.ts';
 import { fail } from './fail.ts';
@@ -64,7 +64,7 @@ const readDomain = (file: string, text: string): string => {
 };
 
 /** Returns the settings, with addresses as the Worker reads them: without a slash at the end, and in small letters. */
-export const readSettings = ({ settingsFile }: Target): OwnSettings => {
+export const readSettings = ({ settingsFile }: Pick<Target, 'settingsFile'>): OwnSettings => {
   if (!existsSync(settingsFile)) return { vars: {}, databases: {} };
   let settings: Partial<OwnSettings>;
   try {
@@ -79,6 +79,17 @@ export const readSettings = ({ settingsFile }: Target): OwnSettings => {
   if (origin) vars['PUBLIC_ORIGIN'] = readOrigin(`${settingsFile}: PUBLIC_ORIGIN`, origin);
   if (settings.domain) settings.domain = readDomain(settingsFile, settings.domain);
   return { ...settings, vars, databases };
+};
+
+const SETTINGS_FILE = /^deploy\.[a-z][a-z0-9]{0,19}\.json$/;
+
+/** Two services can't share a domain. A copy of another environment's settings still has it. */
+export const refuseSharedDomain = ({ settingsFile }: Target, { domain }: OwnSettings): void => {
+  if (!domain) return;
+  const others = readdirSync('.').filter((file) => SETTINGS_FILE.test(file) && file !== settingsFile);
+  for (const other of others)
+    if (readSettings({ settingsFile: other }).domain === domain)
+      fail(`${other} has the domain ${domain}, too. Set another one in ${settingsFile}, or none.`);
 };
 
 export const writeSettings = ({ settingsFile }: Target, settings: OwnSettings): void =>

@@ -27,6 +27,8 @@ export interface Cloudflare {
   queues: Map<string, Queue>;
   buckets: Set<string>;
   workers: Map<string, Worker>;
+  /** The Worker of each custom domain, or null for a domain that has a DNS record of something else. */
+  domains: Map<string, string | null>;
   /** The changing calls so far, as `POST /queues`. */
   changes: string[];
   /** The plans of the account, or null if the token may not read them. */
@@ -56,6 +58,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   const queues: Cloudflare['queues'] = new Map();
   const buckets: Cloudflare['buckets'] = new Set();
   const workers: Cloudflare['workers'] = new Map();
+  const domains: Cloudflare['domains'] = new Map();
   const changes: string[] = [];
   const plans: Cloudflare['plans'] = { current: ['workers_paid'] };
   const analytics: Cloudflare['analytics'] = { queries: [], answer: () => [] };
@@ -117,7 +120,23 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     return made;
   };
 
+  /** Gives domains to a Worker. What another one has, or a DNS record, is only replaced if the call says so. */
+  const attach = (service: string, body: string) => {
+    const call = JSON.parse(body) as Record<string, unknown> & { origins: { hostname: string }[] };
+    for (const { hostname } of call.origins) {
+      const holder = domains.get(hostname);
+      if (holder === null && call['override_existing_dns_record'] !== true)
+        throw new Error(`Hostname '${hostname}' already has externally managed DNS records.`);
+      if (holder && holder !== service && call['override_existing_origin'] !== true)
+        throw new Error(`Hostname '${hostname}' is the domain of another Worker.`);
+      domains.set(hostname, service);
+    }
+    return {};
+  };
+
   const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
+    if (kind === 'domains')
+      return [...domains].flatMap(([hostname, service]) => (service ? [{ hostname, service }] : []));
     if (kind === 'subdomain') return { subdomain: 'orrery' };
     if (kind === 'assets' || rest === 'assets-upload-session') return { jwt: 'a.b.c', buckets: [] };
     const worker = workers.get(name);
@@ -135,6 +154,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
       return { id: name, default_environment: { script: { last_deployed_from: 'wrangler' } } };
     if (rest === 'secrets')
       return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
+    if (rest === 'domains') return method === 'PUT' ? attach(name, body) : undefined;
     if (rest === 'settings') return { bindings: worker.metadata.bindings };
     if (rest === 'deployments') return { deployments: [] };
     if (kind === 'workers') return { id: name, subdomain: { enabled: true, previews_enabled: false } };
@@ -209,6 +229,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     queues,
     buckets,
     workers,
+    domains,
     plans,
     analytics,
     changes,
