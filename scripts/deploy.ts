@@ -1,8 +1,6 @@
 // `npm run deploy`: makes a service out of a Cloudflare account, or brings one up to date. It says what it will do and asks, and it
 // can be repeated and continued: what exists is left as it is. See docs/deploying.md.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
@@ -10,6 +8,7 @@ import { configure, originOf, readBase, secretsOf, writeConfiguration } from './
 import { DeployError, fail } from './deploy/fail.ts';
 import { adopt, lookAround, planDomain, planResources, type Step } from './deploy/plan.ts';
 import type { Secrets } from './deploy/recovery.ts';
+import { linesOf, withSecretsFile } from './deploy/secrets-file.ts';
 import { openRecovery, refuseToMake, takeSecrets } from './deploy/secrets.ts';
 import { inviteOwner, waitForHealth } from './deploy/service.ts';
 import {
@@ -62,20 +61,13 @@ const chooseAccount = async (token: string, settings: OwnSettings): Promise<stri
     : fail(`Set CLOUDFLARE_ACCOUNT_ID to one of your accounts: ${names || 'the token can use none'}.`);
 };
 
-/** Deploys the Worker. The first deployment takes the secrets from a file, which exists only meanwhile. */
+/** Deploys the Worker. The first deployment gives it the secrets. */
 const deployWorker = async ({ configFile }: Target, secrets: Secrets | null): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'latchkey-deploy-'));
-  try {
-    const file = join(folder, 'secrets');
-    if (secrets) {
-      const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-      writeFileSync(file, lines.join(''), { mode: 0o600 });
-    }
-    const args = ['deploy', '--config', configFile, ...(secrets ? ['--secrets-file', file] : [])];
+  const run = async (...options: string[]) => {
+    const args = ['deploy', '--config', configFile, ...options];
     await wrangler(args, 'The previous release keeps running, if there is one. Run the command again.');
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  };
+  await (secrets ? withSecretsFile(secrets, (file) => run('--secrets-file', file)) : run());
 };
 
 const originAtCloudflare = async (account: CloudflareAccount, { name }: Target): Promise<string> => {
@@ -195,8 +187,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
 const recover = async (target: Target, file: string): Promise<void> => {
   if (existsSync(file)) fail(`${file} exists already.`);
   const { secrets } = (await openRecovery(target)) ?? fail(`${target.recoveryFile} isn’t there.`);
-  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(file, lines.join(''), { mode: 0o600, flag: 'wx' });
+  writeFileSync(file, linesOf(secrets), { mode: 0o600, flag: 'wx' });
   console.log(`${file} has the secrets. Delete it when you have used it.`);
 };
 

@@ -5,7 +5,7 @@ import { checkOutBuilt } from './checkout.ts';
 import type { Cloudflare } from './cloudflare.ts';
 import { runCommand } from './service.ts';
 
-const PASSPHRASE = 'LATCHKEY_PASSPHRASE=correct horse battery staple';
+export const PASSPHRASE = 'LATCHKEY_PASSPHRASE=correct horse battery staple';
 
 export const checkOutDeployment = async () => {
   const folder = await checkOutBuilt();
