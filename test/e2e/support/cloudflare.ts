@@ -152,6 +152,8 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     if (method === 'DELETE') return void workers.delete(name);
     if (kind === 'services')
       return { id: name, default_environment: { script: { last_deployed_from: 'wrangler' } } };
+    if (rest === 'secrets' && method === 'PUT')
+      return worker.metadata.bindings.push(JSON.parse(body) as Record<string, string>);
     if (rest === 'secrets')
       return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
     if (rest === 'domains') return method === 'PUT' ? attach(name, body) : undefined;
