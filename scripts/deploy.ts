@@ -1,8 +1,8 @@
 // `npm run deploy`: makes a service out of a Cloudflare account, or brings one up to date. It says what it will do and asks, and it
 // can be repeated and continued: what exists is left as it is. See docs/deploying.md.
+import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import packageJson from '../package.json' with { type: 'json' };
 import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
 import { configure, originOf, readBase, secretsOf, writeConfiguration } from './deploy/configuration.ts';
 import { DeployError, fail } from './deploy/fail.ts';
@@ -96,7 +96,9 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
       'The Cloudflare account isn’t on the Workers Paid plan, which a service needs. Change it in the dashboard of Workers, under Plans.',
     );
   const origin = originOf(settings) ?? (await originAtCloudflare(account, target));
-  const configured = () => configure(base, target, settings, origin);
+  const deployment = randomUUID();
+  const known = { PUBLIC_ORIGIN: origin, DEPLOYMENT: deployment };
+  const configured = () => configure(base, target, settings, known);
   const found = await lookAround(account, configured(), settings);
   const problem = adopt(configured(), found, settings);
   if (problem) fail(problem);
@@ -135,7 +137,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
       run: () => deployWorker(target, secrets),
     },
     ...planDomain(account, target, settings, found),
-    { title: `Wait until ${origin}/health is ok`, run: () => waitForHealth(origin, packageJson.version) },
+    { title: `Wait until ${origin}/health is ok`, run: () => waitForHealth(origin, deployment) },
   ];
   const place = settings.domain ? ` at ${settings.domain}` : '';
   console.log(
@@ -165,7 +167,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   const settings = readSettings(target);
   const token = await signIn();
   const account = openAccount(token, await chooseAccount(token, settings));
-  const configuration = configure(base, target, settings, null);
+  const configuration = configure(base, target, settings);
   const { secrets, databases, queues, buckets } = await lookAround(account, configuration, settings);
   const names = [
     ...(secrets ? [`the Worker ${target.name}`] : []),

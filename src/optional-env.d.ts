@@ -4,6 +4,8 @@ interface OptionalEnv {
   OPERATOR_TOKEN?: string;
   /** The path at which a local run shows the emails that it would have sent. */
   MAIL_PREVIEW?: string;
+  /** Which deployment this is. `npm run deploy` sets it, and waits until /health shows it. */
+  DEPLOYMENT?: string;
   STRIPE_SECRET_KEY?: string;
   STRIPE_WEBHOOK_SECRET?: string;
   /** The prices of the plans at Stripe: `pro:price_…,scale:price_…`. */

@@ -40,12 +40,12 @@ export const datasetOf = ({ name }: Pick<Target, 'name'>): string => `${name.rep
 /** The secrets that the deployment makes. With the operator's token, it prints the first owner's link. */
 export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
 
-/** `origin` is where the service answers, or null where that doesn't matter. */
+/** `known` are the variables that the deployment itself sets. */
 export const configure = (
   base: Configuration,
   target: Target,
   settings: OwnSettings,
-  origin: string | null,
+  known: Record<string, string> = {},
 ): Configuration => {
   const { name } = target;
   const rename = (resource: string) => resource.replace(base.name, name);
@@ -53,7 +53,7 @@ export const configure = (
     ...base.vars,
     ...BEGINNING,
     ...settings.vars,
-    ...(origin && { PUBLIC_ORIGIN: origin }),
+    ...known,
   };
   const databases = Object.entries(databasesOf(name, vars['DATABASES'] ?? 'DB'));
   return {

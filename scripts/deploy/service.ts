@@ -7,19 +7,22 @@ const PAUSE_MS = 2_000;
 
 interface Health {
   status: string;
-  version: string;
+  deployment?: string;
   checks: Record<string, string>;
 }
 
-/** Waits until the new release says that it is well. A new address takes a minute to be known everywhere. */
-export const waitForHealth = async (origin: string, version: string): Promise<void> => {
+/**
+ * Waits until this deployment says that it is well. The one before may be of the same version, and answers for a while. A new
+ * address takes a minute to be known everywhere.
+ */
+export const waitForHealth = async (origin: string, deployment: string): Promise<void> => {
   const endMs = Date.now() + HEALTH_TIMEOUT_MS;
   let last = 'nothing answered';
   while (Date.now() < endMs) {
     try {
       const response = await fetch(`${origin}/health`, { signal: AbortSignal.timeout(PAUSE_MS * 5) });
       const health = (await response.json()) as Health;
-      if (health.status === 'ok' && health.version === version) return;
+      if (health.status === 'ok' && health.deployment === deployment) return;
       last = JSON.stringify(health);
     } catch (error) {
       last = error instanceof Error ? error.message : String(error);

@@ -14,6 +14,9 @@ export const healthBody = z
   .object({
     status: z.enum(['ok', 'degraded']),
     version: z.string(),
+    deployment: z.string().optional().meta({
+      description: 'Only where `npm run deploy` has deployed the service: the name of that deployment.',
+    }),
     time: z.iso.datetime(),
     checks: z.record(z.string(), z.string()).meta({
       description:
@@ -83,11 +86,12 @@ const checkConfiguration = (env: Env): string => problemsOf(env)[0] ?? findDatab
 
 export const checkHealth = async (env: Env): Promise<z.infer<typeof healthBody>> => {
   const checks = { database: await checkDatabases(env), configuration: checkConfiguration(env) };
-  const { mailPreview, registration } = settingsOf(env);
+  const { deployment, mailPreview, registration } = settingsOf(env);
   const mail = hasMail(env) ? 'ok' : 'not_configured';
   return {
     status: Object.values(checks).every((check) => check === 'ok') ? 'ok' : 'degraded',
     version: packageJson.version,
+    ...(deployment !== null && { deployment }),
     time: isoTime(Date.now()),
     checks: { ...checks, mail },
     ...(registration !== 'open' && { registration }),

@@ -26,7 +26,7 @@ test('staging shares nothing with production', () => {
   const configurationOf = (environment: string, id: string) => {
     const vars = { DATABASES: 'DB, DB2@2027-03-01' };
     const databases = { DB: `${id}-1`, DB2: `${id}-2` };
-    return configure(base, targetOf(environment, base.name), { vars, databases }, null);
+    return configure(base, targetOf(environment, base.name), { vars, databases });
   };
   const production = new Set(namesOf(configurationOf('production', 'one')));
   const staging = namesOf(configurationOf('staging', 'two'));
@@ -41,7 +41,7 @@ test.for(['production', 'staging'])(
     const folder = await checkOutBuilt();
     const target = targetOf(environment, readBase().name);
     const ids = { DB: '00000000-0000-4000-8000-000000000001' };
-    const configuration = configure(readBase(), target, { vars: {}, databases: ids }, null);
+    const configuration = configure(readBase(), target, { vars: {}, databases: ids });
     const file = `wrangler.${environment}.json`;
     writeFileSync(join(folder, file), JSON.stringify({ ...configuration, build: { command: 'true' } }));
     const { code, stdout, stderr } = await runCommand(

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
 import { checkOutDeployment, type Deployment } from './support/deployment.ts';
 import { cleanUp } from './support/service.ts';
@@ -102,6 +103,13 @@ describe('a first deployment', () => {
     expect(cloudflare.changes.filter((change) => /d1|POST \/queues$/.test(change))).toEqual([]);
     expect([cloudflare.databases.size, cloudflare.queues.size]).toEqual([1, 2]);
     expect(read('deploy.production.recovery')).toBe(before);
+  });
+
+  test('waits for its own release, not for an earlier deployment of the same version', async () => {
+    const { version } = packageJson;
+    cloudflare.staleHealth.push({ status: 'ok', version }, { status: 'ok', version, deployment: 'earlier' });
+    expect((await deploy('--yes')).code).toBe(0);
+    expect(cloudflare.staleHealth).toEqual([]);
   });
 
   test('keeps the secrets where only the passphrase opens them', async () => {

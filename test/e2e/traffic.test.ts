@@ -45,10 +45,10 @@ const traffic = (...args: string[]) =>
 test('a service writes its requests to Analytics Engine only where its settings say so', () => {
   const target = targetOf('staging', 'latchkey');
   const settings = { vars: {}, databases: {} };
-  expect(configure(readBase(), target, settings, null)).not.toHaveProperty('analytics_engine_datasets');
-  expect(
-    configure(readBase(), target, { ...settings, traffic: true }, null).analytics_engine_datasets,
-  ).toEqual([{ binding: 'TRAFFIC', dataset: 'latchkey_staging_requests' }]);
+  expect(configure(readBase(), target, settings)).not.toHaveProperty('analytics_engine_datasets');
+  expect(configure(readBase(), target, { ...settings, traffic: true }).analytics_engine_datasets).toEqual([
+    { binding: 'TRAFFIC', dataset: 'latchkey_staging_requests' },
+  ]);
 });
 
 test('the traffic of all isolates is summed, with how verifies were answered', async () => {

@@ -33,6 +33,7 @@ test('without its variable, a setting has its default, or whoever reads it fails
     storeApiBase: null,
     publicOrigin: null,
     mailFrom: null,
+    deployment: null,
     mailPreview: null,
   });
   expect(problems.map((problem) => problem.split(' ', 3).join(' '))).toEqual([

@@ -1,9 +1,10 @@
 import { createExecutionContext, listDurableObjectIds } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { mintApiKey } from '../../src/api-keys/api-key.ts';
 import worker from '../../src/index.ts';
+import { settingsOf } from '../../src/shared/config/settings.ts';
 import { expectAbsent, dumpDatabase, captureLogs } from '../http/security.ts';
 import { call, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { recordStatements } from '../support/d1-queries.ts';
@@ -34,6 +35,12 @@ test.for([
   const { status, body } = await call('GET', '/health', { headers });
   expect([status, body]).toEqual([200, HEALTHY]);
   expect(await stored()).toEqual(before);
+});
+
+test('GET /health names the deployment, so that whoever deploys knows which one answers', async () => {
+  const setting = vi.spyOn(settingsOf(env), 'deployment', 'get').mockReturnValue('the-third');
+  onTestFinished(() => setting.mockRestore());
+  expect((await call('GET', '/health')).body).toEqual({ ...HEALTHY, deployment: 'the-third' });
 });
 
 test('GET /health with an API key costs no usage and has no rate limit', async () => {

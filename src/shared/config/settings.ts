@@ -93,6 +93,8 @@ export const SETTINGS = {
   /** Where the links of emails lead. By default, to the host that the request was sent to. */
   publicOrigin: withDefault<string | null>('PUBLIC_ORIGIN', parseOrigin, null),
   mailFrom: optional('MAIL_FROM', parseText),
+  /** Which deployment this is, by a name that no other has. */
+  deployment: optional('DEPLOYMENT', parseText),
   mailPreview: optional('MAIL_PREVIEW', parseText),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { connect, type Domains } from './custom-domains.ts';
 
 interface Queue {
   queue_id: string;
@@ -27,8 +28,9 @@ export interface Cloudflare {
   queues: Map<string, Queue>;
   buckets: Set<string>;
   workers: Map<string, Worker>;
-  /** The Worker of each custom domain, or null for a domain that has a DNS record of something else. */
-  domains: Map<string, string | null>;
+  domains: Domains;
+  /** What `/health` answers, first of all, as Workers of the release before do for a while after a deployment. */
+  staleHealth: object[];
   /** The changing calls so far, as `POST /queues`. */
   changes: string[];
   /** The plans of the account, or null if the token may not read them. */
@@ -58,7 +60,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   const queues: Cloudflare['queues'] = new Map();
   const buckets: Cloudflare['buckets'] = new Set();
   const workers: Cloudflare['workers'] = new Map();
-  const domains: Cloudflare['domains'] = new Map();
+  const domains: Domains = new Map();
   const changes: string[] = [];
   const plans: Cloudflare['plans'] = { current: ['workers_paid'] };
   const analytics: Cloudflare['analytics'] = { queries: [], answer: () => [] };
@@ -120,20 +122,6 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     return made;
   };
 
-  /** Gives domains to a Worker. What another one has, or a DNS record, is only replaced if the call says so. */
-  const attach = (service: string, body: string) => {
-    const call = JSON.parse(body) as Record<string, unknown> & { origins: { hostname: string }[] };
-    for (const { hostname } of call.origins) {
-      const holder = domains.get(hostname);
-      if (holder === null && call['override_existing_dns_record'] !== true)
-        throw new Error(`Hostname '${hostname}' already has externally managed DNS records.`);
-      if (holder && holder !== service && call['override_existing_origin'] !== true)
-        throw new Error(`Hostname '${hostname}' is the domain of another Worker.`);
-      domains.set(hostname, service);
-    }
-    return {};
-  };
-
   const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
     if (kind === 'domains')
       return [...domains].flatMap(([hostname, service]) => (service ? [{ hostname, service }] : []));
@@ -156,7 +144,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
       return worker.metadata.bindings.push(JSON.parse(body) as Record<string, string>);
     if (rest === 'secrets')
       return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
-    if (rest === 'domains') return method === 'PUT' ? attach(name, body) : undefined;
+    if (rest === 'domains') return method === 'PUT' ? connect(domains, name, body) : undefined;
     if (rest === 'settings') return { bindings: worker.metadata.bindings };
     if (rest === 'deployments') return { deployments: [] };
     if (kind === 'workers') return { id: name, subdomain: { enabled: true, previews_enabled: false } };
@@ -164,10 +152,15 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     return {};
   };
 
+  const staleHealth: Cloudflare['staleHealth'] = [];
   /** The deployed service. It says that it is well once a Worker was deployed. */
   const callService = (path: string): unknown => {
-    if (path === '/health' && workers.size > 0)
-      return { status: 'ok', version: packageJson.version, checks: { database: 'ok' } };
+    const [worker] = workers.values();
+    if (path === '/health' && worker) {
+      const deployment = worker.metadata.bindings.find(({ name }) => name === 'DEPLOYMENT')?.['text'];
+      const { version } = packageJson;
+      return staleHealth.shift() ?? { status: 'ok', version, deployment, checks: { database: 'ok' } };
+    }
     if (path === '/operator/accounts') return { data: [] };
     if (path === '/operator/invitations') return { url: `${origin}/register#invitation=once` };
     return undefined;
@@ -232,6 +225,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     buckets,
     workers,
     domains,
+    staleHealth,
     plans,
     analytics,
     changes,
