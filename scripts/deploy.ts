@@ -128,15 +128,19 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
       secrets = await takeSecrets(target, missing, hasAccounts);
     },
   };
+  const connect = planDomain(account, target, settings, found);
+  const isNew = found.secrets === null;
   const steps: Step[] = [
     ...(missing.length > 0 ? [getSecrets] : []),
     ...planResources(account, configured(), found, settings, save),
     ...configured().d1_databases.map(({ binding, database_name }) => migrate(binding, database_name)),
+    // If the domain is refused, a service that has another address keeps it.
+    ...(isNew ? [] : connect),
     {
       title: `Deploy the Worker ${target.name}${missing.length > 0 ? ` with ${missing.join(', ')}` : ''}`,
       run: () => deployWorker(target, secrets),
     },
-    ...planDomain(account, target, settings, found),
+    ...(isNew ? connect : []),
     { title: `Wait until ${origin}/health is ok`, run: () => waitForHealth(origin, deployment) },
   ];
   const place = settings.domain ? ` at ${settings.domain}` : '';
@@ -144,6 +148,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     `${target.name} (${target.environment})${place}, in the Cloudflare account ${settings.account_id}:`,
   );
   for (const { title } of steps) console.log(`  ${title}`);
+  console.log(`Links in emails lead to ${origin}.`);
   if (hasPaidPlan === null)
     console.log('The token may not read the account’s plan. Make sure that it is Workers Paid.');
   if (options['dry-run']) return;

@@ -63,3 +63,13 @@ test('a deployment never replaces a DNS record, and goes on once it is gone', as
   expect((await deploy('--yes')).code).toBe(0);
   expect([...cloudflare.domains]).toEqual([[DOMAIN, 'latchkey']]);
 });
+
+test('a service that gets a domain keeps its address if the domain is refused', async () => {
+  deployment.write('production', { vars: { PUBLIC_ORIGIN: cloudflare.origin } });
+  expect((await deploy('--yes')).code).toBe(0);
+  cloudflare.domains.set(DOMAIN, null);
+  own('production');
+  cloudflare.changes.length = 0;
+  expect((await deploy('--yes')).code).toBe(1);
+  expect(cloudflare.changes).toEqual(['PUT /workers/scripts/latchkey/domains/records']);
+});
