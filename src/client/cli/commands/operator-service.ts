@@ -87,7 +87,7 @@ const backups = command({
 
 /** Returns the backup that a restore goes on with, or else the newest one that something can be rebuilt from. */
 const choose = ({ data, restoring }: Listed): string => {
-  if (restoring !== null) return restoring;
+  if (restoring) return restoring;
   const newest = data.find(
     ({ status, accounts, missing_accounts: missing }) =>
       status === 'unreadable' || (status === 'done' && (accounts ?? 0) + missing.length > 0),
