@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { idTimeMs } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { type Bucket, findBucket, UNREADABLE } from './bucket.ts';
-import { hasAccounts, isRestoring } from './restore.ts';
+import { hasAccounts, isAnyRestoring, isRestoring } from './restore.ts';
 import { begin, findRunning, isOwn, listIds, remove, running, type Running } from './state.ts';
 import { makeStep } from './step.ts';
 
@@ -62,7 +62,7 @@ export const continueBackup = async (env: Env): Promise<void> => {
 /** Why the backup that runs can't be completed. */
 const whyGivenUp = async (env: Env, found: Running | null): Promise<string | null> => {
   if (!found) return UNREADABLE;
-  if (!(await isOwn(env, found))) return 'The backup was begun by another service.';
+  if (!(await isOwn(env, found))) return 'The backup was begun by another service, or by an earlier release.';
   return found.startedAtMs > Date.now() - GIVEN_UP_AFTER_MS
     ? null
     : 'The backup was not complete after two days.';
@@ -92,7 +92,7 @@ export const backUpNightly = async ({ env, db }: DatabaseCtx): Promise<void> => 
   if (lastId && idTimeMs(lastId) > Date.now() - EVERY_MS) return;
   // One that takes the place of a lost service has nothing to add to its backups before it is restored.
   if (!(await hasAccounts(env))) return;
-  if ((await isRestoring(env, bucket)) || (await isAnyMoving(env))) return;
+  if ((await isAnyRestoring(bucket)) || (await isAnyMoving(env))) return;
   const { id } = await startBackup(env, bucket);
   await sendHint(env, id).catch((error: unknown) => logError('hint_not_sent', error, { backup_id: id }));
   await prune(bucket);

@@ -60,10 +60,19 @@ export const findRestoring = async (env: Env, bucket: Bucket) => {
   return { value: found.value, writtenAtMs: found.writtenAtMs };
 };
 
-/** Whether the service is being restored, in which case it makes no backup. If nobody goes on, that is given up after a day. */
+/** If nobody goes on with a restore, it is given up after a day. */
+const isRecent = (atMs: number) => atMs > Date.now() - DAY_MS;
+
+/** Whether the service is being restored, in which case it makes no backup. */
 export const isRestoring = async (env: Env, bucket: Bucket): Promise<boolean> => {
   const found = await findRestoring(env, bucket);
-  return found !== null && found.writtenAtMs > Date.now() - DAY_MS;
+  return found !== null && isRecent(found.writtenAtMs);
+};
+
+/** Whether any service is being restored from the bucket. Meanwhile, none that was left half restored may add to the backups. */
+export const isAnyRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
+  const found = await r2.head('restoring');
+  return found !== null && isRecent(found.uploaded.getTime());
 };
 
 const refuse = (message: string) => new AppError('invalid_transition', { message });

@@ -2,7 +2,9 @@ import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { backUpNightly, continueBackup } from '../../src/backups/nightly.ts';
 import { accountDatabases } from '../../src/db/client.ts';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { outcomeOf } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator } from '../support/operator.ts';
 import { backUp, beRestoring, emptyBucket, loseService, openSeller, restore } from './service.ts';
 
@@ -79,6 +81,18 @@ export const testDisasters = () => {
       'The service has accounts. Restore into a new service.',
     );
     expect(await backUp()).toMatchObject({ status: 'done', accounts: 1 });
+    await emptyBucket();
+  });
+
+  test('a service makes no backup by itself while another one is restored from its bucket', async () => {
+    await openSeller(0);
+    const { id } = await backUp();
+    await beRestoring(id);
+    await loseService();
+    await openSeller(1);
+    useFakeClock(Date.now() + 23.8 * HOUR_MS);
+    await hourlyWork();
+    expect((await list()).data).toMatchObject([{ id }]);
     await emptyBucket();
   });
 };
