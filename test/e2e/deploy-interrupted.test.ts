@@ -10,7 +10,7 @@ import { cleanUp } from './support/service.ts';
 
 // The first deployment has the secrets in a file that wrangler reads. Nobody finds it there afterwards.
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 660_000 });
 
 let deployment: Deployment;
 let cloudflare: Cloudflare;
@@ -46,7 +46,7 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
       detached: true,
     });
     const ended = once(child, 'close');
-    await vi.waitUntil(() => findSecrets(temporary).length > 0, { timeout: 120_000, interval: 5 });
+    await vi.waitUntil(() => findSecrets(temporary).length > 0, { timeout: 600_000, interval: 5 });
     // A terminal, too, tells the whole group.
     process.kill(-(child.pid ?? 0), signal);
     const [code] = (await ended) as [number | null];
