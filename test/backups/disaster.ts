@@ -15,6 +15,16 @@ const hasRecord = async () => (await env.BACKUPS.head('running')) !== null;
 /** Begins a backup that stops after its first step. */
 const beginBackup = async () => (await asOperator('POST', '/operator/backups')).body;
 
+/** Loses a service while it is restored, and opens another one with its bucket. Returns the backup. */
+const loseDuringRestore = async () => {
+  await openSeller(0);
+  const backup = await backUp();
+  await beRestoring(backup.id);
+  await loseService();
+  await openSeller(1);
+  return backup;
+};
+
 /** Tests of a new service that has the bucket of one that was lost. */
 export const testDisasters = () => {
   test('the hourly work backs up no service without accounts', async () => {
@@ -71,11 +81,7 @@ export const testDisasters = () => {
   });
 
   test('a restore that a lost service had begun is none of the service that has its bucket', async () => {
-    await openSeller(0);
-    const { id } = await backUp();
-    await beRestoring(id);
-    await loseService();
-    await openSeller(1);
+    const { id } = await loseDuringRestore();
     expect((await list()).restoring).toBe(null);
     expect((await restore(id)).body.error.message).toBe(
       'The service has accounts. Restore into a new service.',
@@ -85,11 +91,7 @@ export const testDisasters = () => {
   });
 
   test('a service makes no backup by itself while another one is restored from its bucket', async () => {
-    await openSeller(0);
-    const { id } = await backUp();
-    await beRestoring(id);
-    await loseService();
-    await openSeller(1);
+    const { id } = await loseDuringRestore();
     useFakeClock(Date.now() + 23.8 * HOUR_MS);
     await hourlyWork();
     expect((await list()).data).toMatchObject([{ id }]);

@@ -1,38 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { Configuration } from '../../scripts/deploy/configuration.ts';
-import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
-import { checkOutDeployment, type Deployment } from './support/deployment.ts';
-import { cleanUp } from './support/service.ts';
+import { useDeployment } from './support/deployment.ts';
 
 // What `npm run deploy` makes of the operator's own settings.
 
 vi.setConfig({ testTimeout: 300_000 });
 
-let deployment: Deployment;
-let cloudflare: Cloudflare;
-
-beforeAll(async () => {
-  deployment = await checkOutDeployment();
-  cloudflare = await startCloudflare();
-});
-afterAll(async () => {
-  await cloudflare.close();
-  await cleanUp();
-});
+const world = useDeployment();
 beforeEach(() => {
-  deployment.forget();
-  cloudflare.changes.length = 0;
+  world.deployment.forget();
+  world.cloudflare.changes.length = 0;
 });
 
-const own = (environment: string, settings: object) => deployment.write(environment, settings);
-const deploy = (...args: string[]) => deployment.deploy(cloudflare, args);
+const own = (environment: string, settings: object) => world.deployment.write(environment, settings);
+const deploy = (...args: string[]) => world.deployment.deploy(world.cloudflare, args);
 
 /** Returns the variables that Cloudflare would get: the first change is refused, and the configuration is written before. */
 const plannedVars = async () => {
-  cloudflare.refuseAfter(0);
+  world.cloudflare.refuseAfter(0);
   expect((await deploy('--yes')).code).toBe(1);
-  cloudflare.refuseAfter(Infinity);
-  return (JSON.parse(deployment.read('wrangler.production.json')) as Configuration).vars;
+  world.cloudflare.refuseAfter(Infinity);
+  return (JSON.parse(world.deployment.read('wrangler.production.json')) as Configuration).vars;
 };
 
 test.for([
@@ -63,5 +51,5 @@ test.for([
   own('production', settings);
   const { code, stderr } = await deploy('--yes');
   expect([code, stderr]).toEqual([1, expect.stringContaining(`deploy.production.json: ${name} must be`)]);
-  expect(cloudflare.changes).toEqual([]);
+  expect(world.cloudflare.changes).toEqual([]);
 });

@@ -1,9 +1,10 @@
 // A checkout in which `npm run deploy` runs as docs/deploying.md shows it, with the real wrangler.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { checkOutBuilt } from './checkout.ts';
-import type { Cloudflare } from './cloudflare.ts';
-import { runCommand } from './service.ts';
+import { type Cloudflare, startCloudflare } from './cloudflare.ts';
+import { cleanUp, runCommand } from './service.ts';
 
 export const PASSPHRASE = 'LATCHKEY_PASSPHRASE=correct horse battery staple';
 
@@ -51,3 +52,17 @@ export const checkOutDeployment = async () => {
 };
 
 export type Deployment = Awaited<ReturnType<typeof checkOutDeployment>>;
+
+/** A checkout for all tests of a file, and a Cloudflare account that it is deployed to. Both are there once the tests begin. */
+export const useDeployment = () => {
+  const world = {} as { deployment: Deployment; cloudflare: Cloudflare };
+  beforeAll(async () => {
+    world.deployment = await checkOutDeployment();
+    world.cloudflare = await startCloudflare();
+  });
+  afterAll(async () => {
+    await world.cloudflare.close();
+    await cleanUp();
+  });
+  return world;
+};
