@@ -102,7 +102,8 @@ const isConflict = (error: unknown): boolean =>
   violatesUnique(error, 'purchase_things.') ||
   violatesUnique(error, 'purchase_licenses.');
 
-const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number> => {
+/** Returns about how many queries it has made, or null if what it has read first has changed. */
+const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number | null> => {
   const { facts = [], purchaseIds = [], messageId = null, assign } = wanted;
   const nowMs = Date.now();
   const names = facts.map(factName);
@@ -119,6 +120,10 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
   const [only = ''] = ids;
   if (isAllKnown && (messageId === null || (await hasMessage(ctx, only, messageId)))) return 3;
   const loaded = await loadPurchases(ctx, ids);
+  // A purchase that is gone was merged, and its things lead to another one. Only facts that no purchase has make a new one.
+  const isThere = (id: string) => loaded.rows.some((row) => row.id === id);
+  if (![...known.things.values()].every(isThere)) return null;
+  if (facts.length === 0 && loaded.rows.length === 0) return 3;
   const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
   const isErased = loaded.rows.some((row) => row.isErased);
   const fresh = isAllKnown ? [] : freshFacts(facts, byName, { isErased, nowMs });
@@ -183,13 +188,14 @@ export const settle = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise
   let spent = 0;
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      return spent + (await settleOnce(ctx, store, wanted));
+      const cost = await settleOnce(ctx, store, wanted);
+      if (cost !== null) return spent + cost;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      spent += 30;
-      // Copies that came at once would go on in step.
-      await scheduler.wait(Math.random() * 40);
     }
+    spent += 30;
+    // Copies that came at once would go on in step.
+    await scheduler.wait(Math.random() * 40);
   }
   throw new AppError('unavailable');
 };

@@ -129,8 +129,8 @@ export const takeFacts = async (
     const waiting = await takeBuyer(ctx, store, fact);
     for (const id of waiting) cost += await settle(ctx, store, { purchaseIds: [id], messageId });
     cost += 3;
-    if (waiting.length < MAX_OF_BUYER) continue;
-    // Others are left only if some of these have their address now, so this ends.
+    if (waiting.length === 0) continue;
+    // There are more, or one of these was merged into another one. Some have their address now, so this ends.
     const left = await findWaiting(ctx, store, fact);
     if (left.some((id) => !waiting.includes(id))) return false;
   }

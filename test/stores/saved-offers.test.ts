@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { putOffer } from '../../src/stores/offers.ts';
 import { putOfferInput } from '../../src/stores/schemas.ts';
 import { workOnStores } from '../../src/stores/work.ts';
+import { doMeanwhile } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { openShop, paid, type Shop } from './shop.ts';
 import { invoice } from './stripe-bodies.ts';
@@ -78,26 +79,10 @@ test('of many purchases that wait for an offer, some are let be decided at a tim
 });
 
 /** Saves an offer, without the work that follows, once the decision of a purchase has read which offers there are. */
-const saveMeanwhile = ({ ada, storeId }: Shop, grant: 'perpetual' | 'subscription') => {
-  const database = Object.getPrototypeOf(env.DB) as D1Database;
-  const prepare = Reflect.get(database, 'prepare');
-  const batch = Reflect.get(database, 'batch');
-  let reads = false;
-  let isSaved = false;
-  vi.spyOn(database, 'prepare').mockImplementation(function (this: D1Database, query: string) {
-    reads ||= /from "offers" where \("offers"."store_id"/.test(query) && !isSaved;
-    return prepare.call(this, query);
-  });
-  vi.spyOn(database, 'batch').mockImplementation(async function (this: D1Database, statements) {
-    const results = await batch.call(this, statements);
-    if (reads && !isSaved) {
-      isSaved = true;
-      await putOffer(ctxOf(ada.accountId), storeId, 'pro', putOfferInput.parse({ product: 'mill', grant }));
-    }
-    return results;
-  });
-  return () => isSaved;
-};
+const saveMeanwhile = ({ ada, storeId }: Shop, grant: 'perpetual' | 'subscription') =>
+  doMeanwhile(/from "offers" where \("offers"."store_id"/, () =>
+    putOffer(ctxOf(ada.accountId), storeId, 'pro', putOfferInput.parse({ product: 'mill', grant })),
+  );
 
 test('an offer that is saved while its first purchase is being decided fulfills it', async () => {
   const shop = await openShop();

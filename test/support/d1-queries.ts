@@ -71,20 +71,34 @@ export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Re
   }
 };
 
-/** Commits the first of the next batches with this statement, and loses its answer. Returns whether that has happened. */
-export const loseAnswerOf = (beginning: string) => {
+type Batch = (this: D1Database, statements: D1PreparedStatement[]) => Promise<D1Result[]>;
+
+/** Calls `then` with the results of the first of the next batches with such a statement. Returns whether that has happened. */
+const interceptBatch = (pattern: RegExp, then: (results: D1Result[]) => Promise<D1Result[]>) => {
   const prototype = Object.getPrototypeOf(env.DB) as D1Database;
-  const batch = Reflect.get(prototype, 'batch') as (statements: unknown) => Promise<D1Result[]>;
-  const isMeant = (statement: unknown) =>
-    String(Reflect.get(Object(statement), 'statement')).startsWith(beginning);
-  let isLost = false;
-  const lost = vi.spyOn(prototype, 'batch').mockImplementation(async function (this: D1Database, statements) {
+  const batch = Reflect.get(prototype, 'batch') as Batch;
+  const isMeant = (statement: unknown) => pattern.test(String(Reflect.get(Object(statement), 'statement')));
+  let hasHappened = false;
+  const spy = vi.spyOn(prototype, 'batch').mockImplementation(async function (this: D1Database, statements) {
     const results = await batch.call(this, statements);
     // Batches of other work run meanwhile.
-    if (!statements.some(isMeant)) return results;
-    lost.mockRestore();
-    isLost = true;
+    if (hasHappened || !statements.some(isMeant)) return results;
+    hasHappened = true;
+    spy.mockRestore();
+    return then(results);
+  });
+  return () => hasHappened;
+};
+
+/** Commits the first of the next batches with this statement, and loses its answer. Returns whether that has happened. */
+export const loseAnswerOf = (beginning: string) =>
+  interceptBatch(new RegExp(`^${RegExp.escape(beginning)}`), () => {
     throw new Error('D1_ERROR: Network connection lost.');
   });
-  return () => isLost;
-};
+
+/** Does something else between the first of the next batches with such a statement and what its caller does with the results. */
+export const doMeanwhile = (pattern: RegExp, work: () => Promise<unknown>) =>
+  interceptBatch(pattern, async (results) => {
+    await work();
+    return results;
+  });
