@@ -23,6 +23,7 @@ import { decideAtOf, writeMissing } from './missing-offers.ts';
 import { insertLicenses, type NewLicense, newLicenses } from './new-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
 import type { Thing } from './rules/facts.ts';
+import { decideIfTold } from './told-address.ts';
 
 // What was decided of a purchase is one commit: its facts, its licenses, their feed rows and events, and the mail that is due.
 
@@ -97,13 +98,10 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
 };
 
 /** When to decide it again: never once its store is deleted, even if that happened after the store was read. */
-const nextDecisionAt = ({ row, missing, nowMs }: ToCommit) => {
-  if (missing.length > 0) return decideAtOf(row, missing, nowMs);
-  const { storeId, decideAt } = row;
-  return (
-    decideAt &&
-    sql<number | null>`iif(EXISTS (SELECT 1 FROM stores WHERE id = ${storeId}), ${decideAt}, NULL)`
-  );
+const nextDecisionAt = ({ row, decision, missing, nowMs }: ToCommit) => {
+  const dueAt = missing.length > 0 ? decideAtOf(row, missing, nowMs) : row.decideAt;
+  const decideAt = decideIfTold(row, decision, dueAt, nowMs);
+  return sql<number | null>`iif(EXISTS (SELECT 1 FROM stores WHERE id = ${row.storeId}), ${decideAt}, NULL)`;
 };
 
 const writeRow = ({ db }: Ctx, wanted: ToCommit): Statement => {

@@ -1,22 +1,76 @@
-import { expect, test } from 'vitest';
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import { takeFacts } from '../../src/purchases/take.ts';
+import { workOnStores } from '../../src/stores/work.ts';
 import { openShop } from '../stores/shop.ts';
+import { doMeanwhile } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
+import { keepMails, mailsTo } from '../support/mails.ts';
+import { verifyAddress } from '../support/sign-in.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 const MANY = 45;
 
-test('all purchases of a buyer get the address that comes later, however many have waited', async () => {
-  const { ada, storeId } = await openShop();
+const BUYER = { ref: 'customer/ctm_1' as const };
+const ADDRESS: StoreFact = { kind: 'buyer', about: BUYER.ref, email: 'grace@example.com' };
+const SALE: StoreFact = {
+  kind: 'paid',
+  about: 'transaction/1',
+  buyer: BUYER,
+  lines: [{ refs: ['pro'], quantity: 1 }],
+};
+
+const openWaiting = async () => {
+  const shop = await openShop();
   const take = (facts: StoreFact[]) =>
-    takeFacts(ctxOf(ada.accountId), { id: storeId, provider: 'paddle' }, facts, null);
-  const buyer = { ref: 'customer/ctm_1' as const };
-  for (let n = 0; n < MANY; n++) await take([{ kind: 'paid', about: `transaction/${n}`, buyer }]);
+    takeFacts(ctxOf(shop.ada.accountId), { id: shop.storeId, provider: 'paddle' }, facts, null);
+  return { ...shop, take };
+};
+
+test('all purchases of a buyer get the address that comes later, however many have waited', async () => {
+  const { storeId, take } = await openWaiting();
+  for (let n = 0; n < MANY; n++) await take([{ kind: 'paid', about: `transaction/${n}`, buyer: BUYER }]);
   let turns = 1;
-  while (!(await take([{ kind: 'buyer', about: buyer.ref, email: 'grace@example.com' }]))) turns++;
+  while (!(await take([ADDRESS]))) turns++;
   expect(turns).toBe(3);
   const known = accountsD1.prepare(
     'SELECT count(*) AS n FROM purchases WHERE store_id = ? AND customer_email = ?',
   );
   expect(await known.bind(storeId, 'grace@example.com').first('n')).toBe(MANY);
+});
+
+/** Sells something to a customer whose address comes once the decision has read that it isn't known. */
+const sellMeanwhile = async ({ offer, take }: Awaited<ReturnType<typeof openWaiting>>) => {
+  await offer('pro', { grant: 'perpetual' });
+  const isTold = doMeanwhile(/from "offers" where/, () => take([ADDRESS]));
+  await take([SALE]);
+  expect(isTold()).toBe(true);
+};
+
+test('an address that comes while its purchase is being decided gets the key', async () => {
+  keepMails();
+  const shop = await openWaiting();
+  await verifyAddress(shop.ada.accountId);
+  await sellMeanwhile(shop);
+  for (let steps = 0; steps < 4; steps++) await workOnStores(env, shop.ada.accountId);
+  expect(await shop.purchases()).toMatchObject([{ customer_email: 'grace@example.com' }]);
+  expect(mailsTo('grace@example.com')).toHaveLength(1);
+});
+
+test('a purchase that waits for no address, or has got it, is decided no more', async () => {
+  const shop = await openWaiting();
+  const countDue = () =>
+    accountsD1
+      .prepare('SELECT count(*) AS n FROM purchases WHERE decide_at IS NOT NULL AND store_id = ?')
+      .bind(shop.storeId)
+      .first('n');
+  await sellMeanwhile(shop);
+  expect(await countDue()).toBe(1);
+  for (let steps = 0; steps < 4; steps++) await workOnStores(env, shop.ada.accountId);
+  expect(await countDue()).toBe(0);
+  await shop.take([{ ...SALE, about: 'transaction/2', buyer: { ref: 'customer/ctm_2' } }]);
+  await shop.take([{ ...SALE, about: 'transaction/3' }]);
+  expect(await countDue()).toBe(0);
 });
