@@ -17,9 +17,9 @@ import { changeAll, PAGE_ROWS } from './pages.ts';
 import { scrubStoreTexts } from './store-texts.ts';
 
 // Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
-// marked, so that a later copy of a fact brings nobody back.
+// marked, so that a later copy of a fact brings nobody back. Whoever buys again later is another customer.
 
-type FactOfRow = Pick<PurchaseFactRow, 'fact' | 'isErased'> & { row: number };
+type FactOfRow = Pick<PurchaseFactRow, 'fact' | 'isErased' | 'takenAt'> & { row: number };
 
 /** Returns a function that takes the person out of a fact, and marks it if its buyer is that person. Another buyer stays. */
 const openFactScrubber = (person: Person) => {
@@ -47,6 +47,7 @@ const openFactScrubber = (person: Person) => {
       ...row,
       fact: JSON.stringify(withoutPerson(fact)),
       isErased: row.isErased || isTheirs(buyer),
+      takenAt: fact.kind === 'buyer' && isTheirs(fact) ? Date.now() : row.takenAt,
     };
   };
 };
@@ -83,7 +84,11 @@ const markPurchases = async ({ db, accountId }: Ctx, areTheirs: SQL): Promise<vo
       ),
     db
       .update(purchaseFacts)
-      .set({ fact: sql`json_set(json_remove(fact, '$.name'), '$.email', '')`, isErased: true })
+      .set({
+        fact: sql`json_set(json_remove(fact, '$.name'), '$.email', '')`,
+        isErased: true,
+        takenAt: Date.now(),
+      })
       .where(isTheirBuyer(theirs, isTheirs)),
     db
       .update(purchaseFacts)
@@ -125,7 +130,12 @@ const scrubFacts = ({ db, accountId }: Ctx, person: Person, spend: SpendQueries)
     // In the order of the index on the account, which ends with the rows' numbers.
     read: (last) =>
       db
-        .select({ row, fact: purchaseFacts.fact, isErased: purchaseFacts.isErased })
+        .select({
+          row,
+          fact: purchaseFacts.fact,
+          isErased: purchaseFacts.isErased,
+          takenAt: purchaseFacts.takenAt,
+        })
         .from(purchaseFacts)
         .where(
           and(
@@ -140,7 +150,11 @@ const scrubFacts = ({ db, accountId }: Ctx, person: Person, spend: SpendQueries)
     save: (rows) =>
       db
         .update(purchaseFacts)
-        .set({ fact: sql`value ->> 'fact'`, isErased: sql`value ->> 'isErased'` })
+        .set({
+          fact: sql`value ->> 'fact'`,
+          isErased: sql`value ->> 'isErased'`,
+          takenAt: sql`value ->> 'takenAt'`,
+        })
         .from(sql`json_each(${rows})`)
         .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`),
   });

@@ -9,6 +9,7 @@ import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact
 import { join, keepApart } from './merge.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
 import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
+import { countsFor } from './told-address.ts';
 
 // Takes facts into a purchase, decides what its licenses are, and commits all of it. If anything of what it has read has changed
 // meanwhile, the commit fails, and it begins again.
@@ -144,7 +145,7 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
   const earlier = new Map(
     apart.toSorted((a, b) => b.number - a.number).map(({ slot, offer }) => [slot, offer]),
   );
-  const buyers = around.buyer && !isErased && !around.buyer.isErased ? [around.buyer] : [];
+  const buyers = around.buyer && !isErased && countsFor(around.buyer, row) ? [around.buyer] : [];
   const { held, decision } = join(
     apart,
     decidePurchase({

@@ -6,6 +6,7 @@ import { selectRow } from '../db/select-row.ts';
 import { findKnown } from './load.ts';
 import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
 import { settle, type SoldIn } from './settle.ts';
+import { isReplaceable, isTold } from './told-address.ts';
 
 // Takes what a body or a page of the API says into the purchases that it is about.
 
@@ -35,19 +36,23 @@ const findWaiting = async ({ db }: Ctx, store: SoldIn, { about }: BuyerKnown): P
     .select({ id: purchases.id })
     .from(purchases)
     .where(
-      and(eq(purchases.storeId, store.id), eq(purchases.buyerRef, about), isNull(purchases.customerEmail)),
+      and(
+        eq(purchases.storeId, store.id),
+        eq(purchases.buyerRef, about),
+        isNull(purchases.customerEmail),
+        isTold(store.id, about, purchases.createdAt),
+      ),
     )
     .limit(MAX_OF_BUYER);
   return waiting.map(({ id }) => id);
 };
 
-/** Keeps the address of a customer of the store. Returns the purchases that have waited for it, and none if the customer was erased. */
+/** Keeps the address of a customer of the store. Returns the purchases that have waited for it. */
 const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<string[]> => {
   const { db, accountId } = ctx;
   const name = factName(fact);
   const { facts } = await findKnown(ctx, store.id, [name], []);
   const [known] = facts;
-  if (known?.isErased) return [];
   if (!known || replaces(fact, known.fact)) {
     const text = JSON.stringify(fact);
     await db
@@ -56,7 +61,7 @@ const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<str
       .onConflictDoUpdate({
         target: [purchaseFacts.storeId, purchaseFacts.name],
         set: { fact: text },
-        setWhere: sql`is_erased = 0`,
+        setWhere: isReplaceable(store.id, fact.about),
       });
   }
   return findWaiting(ctx, store, fact);

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { customer, event, transaction } from '../stores/bodies/paddle.ts';
-import { openShop, paid, SECRET, type Shop } from '../stores/shop.ts';
-import { sign } from '../stores/signing.ts';
-import { call } from '../support/client.ts';
+import { customer } from '../stores/bodies/paddle.ts';
+import { openPaddle } from '../stores/paddle-shop.ts';
+import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { accountsD1 } from '../support/databases.ts';
 
 // A customer's address was corrected since, and they are erased by the new one.
@@ -32,21 +31,6 @@ const findIn = async ({ ada }: Shop, text: string): Promise<string[]> => {
     }),
   );
   return found.flat();
-};
-
-const PRICE = 'pri_01gsz8x8sawmvhz1pv30nge1ke';
-
-const openPaddle = async () => {
-  const shop = await openShop({ provider: 'paddle', secret: SECRET });
-  await shop.offer(PRICE, { grant: 'perpetual' });
-  const send = async (type: string, data: object) => {
-    const body = JSON.stringify(event(type, data));
-    const headers = sign('paddle', SECRET, body);
-    expect((await call('POST', `/hooks/${shop.storeId}`, { body, headers })).status).toBe(200);
-  };
-  const sell = (id: string) =>
-    send('transaction.completed', transaction({ id, createdAt: '2027-01-10T12:00:00Z', invoiceNumber: id }));
-  return { ...shop, send, sell };
 };
 
 const erase = ({ ada }: Shop, email: string) =>

@@ -79,8 +79,9 @@ export const purchaseFacts = sqliteTable(
     purchaseId: text('purchase_id'),
     /** A `StoreFact`, as JSON. */
     fact: text().notNull(),
+    /** When it was first taken. Of a customer of the store who was erased: when that was. */
     takenAt: integer('taken_at').notNull(),
-    /** The fact has lost the person that it named. */
+    /** The fact has lost the person that it named. A customer's may have the address with which they have bought since. */
     isErased: integer('is_erased', { mode: 'boolean' }).notNull().default(false),
   },
   (table) => [
