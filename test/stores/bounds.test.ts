@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { type Json, outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
@@ -37,6 +38,30 @@ test('bodies of stores are kept for 30 days, and what they have said stays', asy
   expect(await messages()).toHaveLength(1);
   const facts = async ({ id }: Json) => (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.facts;
   expect((await Promise.all((await shop.purchases()).map(facts))).flat()).toHaveLength(2);
+});
+
+test('all bodies of a busy hour 30 days ago are deleted in one run', async () => {
+  const { accountId } = await signUp();
+  const countIn = (days: number) =>
+    accountsD1
+      .prepare('SELECT count(*) AS n FROM store_messages WHERE account_id = ? AND received_at <= ?')
+      .bind(accountId, Date.now() - days * DAY_MS)
+      .first<number>('n');
+  await accountsD1
+    .prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4500)
+      INSERT INTO store_messages (id, account_id, store_id, hash, body, received_at)
+      SELECT ?1 || i, ?1, 'sto_busy', ?1 || i, 'sealed', ?2 - i FROM n`,
+    )
+    .bind(accountId, Date.now() - 30 * DAY_MS)
+    .run();
+  await accountsD1
+    .prepare('UPDATE store_messages SET received_at = ?2 WHERE id = ?1')
+    .bind(`${accountId}1`, Date.now() - 29 * DAY_MS)
+    .run();
+  expect(await countIn(30)).toBe(4_499);
+  await runHourlyWork();
+  expect([await countIn(30), await countIn(0)]).toEqual([0, 1]);
 });
 
 test('the email of a test purchase goes to the seller', async () => {
