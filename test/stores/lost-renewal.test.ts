@@ -3,7 +3,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { call } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
 import * as lemon from './bodies/lemonsqueezy.ts';
+import * as polar from './bodies/polar.ts';
 import { openShop, SECRET } from './shop.ts';
 import { sign } from './signing.ts';
 
@@ -71,5 +73,61 @@ test('a renewal at Lemon Squeezy of what was sold before the store was connected
   const { check, licenses, purchases } = await openLemonShop();
   await check();
   expect(await licenses()).toMatchObject([{ expires_at: dayOf(RENEWS) }]);
+  expect(await purchases()).toMatchObject([{ status: 'fulfilled' }]);
+});
+
+const STARTED = at(-41);
+const DUE = at(-11);
+const NEXT_DUE = at(19);
+const PRICE = '196ca717-4d84-4d28-a1b8-777255797dbc';
+
+/** A store of Polar's that has been connected for two months, and a double of Polar's API with the orders of one subscription. */
+const openPolarShop = async () => {
+  const period = (start: string, end: string) => polar.subscription({ id: 'sub-1', start, end });
+  const first = polar.order({
+    id: 'order-1',
+    reason: 'subscription_create',
+    createdAt: STARTED,
+    subscription: period(STARTED, DUE),
+  });
+  const orders = [first];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : String(input));
+    const items = pathname === '/v1/orders/' ? orders : [];
+    return Response.json({ items, pagination: { total_count: items.length, max_page: 1 } });
+  });
+  const shop = await openShop({ provider: 'polar', secret: 'polar_secret', api_key: 'polar_oat_x' });
+  await accountsD1
+    .prepare('UPDATE stores SET created_at = ? WHERE id = ?')
+    .bind(Date.now() - 60 * DAY_MS, shop.storeId)
+    .run();
+  await shop.offer(PRICE, { grant: 'subscription' });
+  return {
+    ...shop,
+    renew: (status: 'pending' | 'paid') => {
+      const renewal = polar.order({
+        id: 'order-2',
+        reason: 'subscription_cycle',
+        status,
+        createdAt: DUE,
+        subscription: period(DUE, NEXT_DUE),
+      });
+      orders.splice(0, orders.length, renewal, first);
+    },
+    check: async () => {
+      await accountsD1.prepare('UPDATE stores SET check_at = 1 WHERE id = ?').bind(shop.storeId).run();
+      for (let steps = 0; steps < 8; steps++) await workOnStores(env, shop.ada.accountId);
+      return (await shop.licenses()).map(({ expires_at }) => expires_at);
+    },
+  };
+};
+
+test('a renewal at Polar that is paid days after it was due is found, although its notification was lost', async () => {
+  const { check, renew, purchases } = await openPolarShop();
+  expect(await check()).toEqual([dayOf(DUE)]);
+  renew('pending');
+  expect(await check()).toEqual([dayOf(DUE)]);
+  renew('paid');
+  expect(await check()).toEqual([dayOf(NEXT_DUE)]);
   expect(await purchases()).toMatchObject([{ status: 'fulfilled' }]);
 });

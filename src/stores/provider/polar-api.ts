@@ -7,7 +7,7 @@ import type { ApiAccess, StoreApi } from './provider.ts';
 const SANDBOX = 'sandbox:';
 const PAGE = 100;
 
-/** What becomes of an older subscription doesn't move it in a list. */
+/** What becomes of an older object doesn't move it in a list: Polar tries for three weeks to collect a renewal. */
 const LOOK_BACK_MS = 30 * DAY_MS;
 
 const pageOf = z.object({
@@ -34,7 +34,7 @@ interface List {
 
 /** What is listed, one after the other, each with its newest objects first. */
 const LISTS: List[] = [
-  { name: 'orders', lookBackMs: 0, tell: (item) => toPolarFacts('order.listed', item) },
+  { name: 'orders', lookBackMs: LOOK_BACK_MS, tell: (item) => toPolarFacts('order.listed', item) },
   // A refund names its order, which has the sum of them all.
   {
     name: 'refunds',
