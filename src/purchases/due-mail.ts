@@ -55,7 +55,7 @@ export const moveMails = ({ db }: Ctx, id: string, from: SQL, isAnyKept: boolean
 
 /**
  * Of the emails that are still to be sent, keeps the last, which will have all keys. An earlier one may already be on its way with
- * the keys that its purchase had before the merge.
+ * the keys that there were before.
  */
 const keepLast = ({ db }: Ctx, id: string): Statement => {
   const isLeft = and(isOf(id), or(isNotNull(purchaseMails.dueAt), isWaiting));
@@ -70,20 +70,20 @@ const keepLast = ({ db }: Ctx, id: string): Statement => {
 };
 
 /**
- * The email with the keys is sent once per purchase, and again if a merge creates keys. It waits for the buyer's address, or until
- * a license is valid again, both of which the store reports later.
+ * The email with the keys is sent once per purchase, and again with all of them whenever more keys are made. It waits for the
+ * buyer's address, or until a license is valid again, both of which the store reports later.
  */
 export const writeMail = (ctx: Ctx, decided: Decided, made: NewLicense[]): Statement[] => {
   const { db, accountId } = ctx;
   const { row, others, decision, isMailed, nowMs } = decided;
   const isMerged = others.length > 0;
-  const isDue = !row.isErased && made.some(({ slot }) => slot.offer.mail) && (!isMailed || isMerged);
+  const isDue = !row.isErased && made.some(({ slot }) => slot.offer.mail);
   const isGood = decision.slots.some(({ wanted }) => wanted.status === 'active');
   const due = decision.email === null ? { dueAt: null, problem: 'no_address' } : { dueAt: nowMs };
   const written = { accountId, purchaseId: row.id, number: nextNumber(row.id), createdAt: nowMs, ...due };
   return [
     ...(isDue ? [db.insert(purchaseMails).values(written)] : []),
-    ...(isMerged ? [keepLast(ctx, row.id)] : []),
+    ...(isMerged || (isDue && isMailed) ? [keepLast(ctx, row.id)] : []),
     ...(isMailed && decision.email !== null && isGood ? releaseOne(ctx, decided) : []),
   ];
 };

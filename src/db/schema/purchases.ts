@@ -132,7 +132,7 @@ export const purchaseLicenses = sqliteTable(
   ],
 );
 
-/** Emails to buyers: the first with number 0, and those that the seller has asked for. */
+/** Emails to buyers: the first with number 0, those with keys that were made later, and those that the seller has asked for. */
 export const purchaseMails = sqliteTable(
   'purchase_mails',
   {

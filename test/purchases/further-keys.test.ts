@@ -1,0 +1,102 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { workOnStores } from '../../src/stores/work.ts';
+import { openShop, paid, type Shop } from '../stores/shop.ts';
+import { session } from '../stores/stripe-bodies.ts';
+import { openStripe } from '../stores/stripe-shop.ts';
+import type { Json } from '../support/client.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { keepMails, mailsTo } from '../support/mails.ts';
+import { verifyAddress } from '../support/sign-in.ts';
+
+// Keys of a purchase that are made after its first ones.
+
+afterEach(() => vi.restoreAllMocks());
+
+const keysOf = async (shop: Shop): Promise<string[]> =>
+  (await shop.licenses()).map(({ license_key }) => license_key);
+
+const mailsOf = async (shop: Shop): Promise<Json[]> => {
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  return (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.mails;
+};
+
+/** How many of the keys each email to an address has. */
+const countKeys = (address: string, keys: string[]): number[] =>
+  mailsTo(address).map(({ text }) => keys.filter((key) => text.includes(key)).length);
+
+/** A link of Stripe's by which three licenses were bought, which only Stripe's API says. */
+const openThree = async () => {
+  keepMails();
+  const sold = session(1, { payment_link: 'plink_1' });
+  const line_items = { data: [{ quantity: 3, price: { id: 'price_1', product: 'prod_1' } }] };
+  const stripe = { isDown: false };
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : String(input));
+    if (stripe.isDown) return Response.json({}, { status: 503 });
+    if (pathname === '/v1/checkout/sessions/cs_1') return Response.json({ ...sold, line_items });
+    return Response.json({ data: [], has_more: false });
+  });
+  const shop = await openStripe({ api_key: 'rk_live_x' });
+  await verifyAddress(shop.ada.accountId);
+  await shop.offer('plink_1', { grant: 'perpetual' });
+  // The checks that a new store makes.
+  for (let steps = 0; steps < 3; steps++) await workOnStores(env, shop.ada.accountId);
+  return {
+    ...shop,
+    stripe,
+    buy: () => shop.send('checkout.session.completed', sold),
+    work: async (steps = 1) => {
+      for (let step = 0; step < steps; step++) await workOnStores(env, shop.ada.accountId);
+    },
+    setReadAt: (ms: number) =>
+      accountsD1
+        .prepare('UPDATE store_messages SET read_at = ? WHERE store_id = ?')
+        .bind(ms, shop.storeId)
+        .run(),
+  };
+};
+
+test('a buyer has a key once Stripe has failed to answer, and all of them by email once it answers', async () => {
+  const shop = await openThree();
+  shop.stripe.isDown = true;
+  await shop.buy();
+  await shop.work(3);
+  expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([1]);
+  shop.stripe.isDown = false;
+  await shop.setReadAt(1);
+  await shop.work(3);
+  expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([1, 3]);
+  expect(await mailsOf(shop)).toMatchObject([{ status: 'sent' }, { status: 'sent' }]);
+});
+
+/** A subscription whose key was mailed, and of which two more licenses are paid with its renewal. */
+const openRenewed = async () => {
+  keepMails();
+  const shop = await openShop();
+  await verifyAddress(shop.ada.accountId);
+  await shop.offer('pro', { grant: 'subscription' });
+  await shop.notify(paid('1', { period_end: '2099-01-31' }));
+  const work = () => workOnStores(env, shop.ada.accountId);
+  await work();
+  const renew = (quantity: number, period_end: string) =>
+    shop.notify({ type: 'renewed', order: '1', quantity, period_end });
+  await renew(3, '2099-02-28');
+  await work();
+  return { shop, renew, work };
+};
+
+test('keys that a renewal adds are mailed with the others, and a renewal that adds none mails nothing', async () => {
+  const { shop, renew, work } = await openRenewed();
+  for (const [quantity, end] of [
+    [3, '2099-03-31'],
+    [1, '2099-04-30'],
+    [3, '2099-05-31'],
+  ] as const) {
+    await renew(quantity, end);
+    await work();
+  }
+  const keys = await keysOf(shop);
+  expect(keys).toHaveLength(3);
+  expect(countKeys('grace@example.com', keys)).toEqual([1, 3]);
+});
