@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import {
   accounts,
@@ -30,6 +30,8 @@ const MAX_MAILS = 10;
 const CLAIM_MS = 10 * 60_000;
 const MAX_TRIES = 8;
 const MAX_KEYS = 200;
+/** The longest that an email waits for what may make more keys. */
+const MAX_WAIT_MS = 10 * 60_000;
 
 type Fields = Partial<typeof purchaseMails.$inferInsert>;
 
@@ -142,13 +144,24 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   return true;
 };
 
+/** Whether a notification of the purchase is unread, or what it doesn't say, such as how many were sold, was not once asked for. */
+const isBeingRead = sql`EXISTS (SELECT 1 FROM purchase_messages AS told
+  CROSS JOIN store_messages AS message ON message.id = told.message_id
+  WHERE told.purchase_id = ${purchaseMails.purchaseId} AND message.read_at IS NOT NULL AND message.tries = 0)`;
+
 /** Sends what is due. Returns whether more may be. */
 export const sendDueMails = async (env: Env, accountId: string): Promise<boolean> => {
   const nowMs = Date.now();
   const rows = await databaseOf(env, accountId)
     .select()
     .from(purchaseMails)
-    .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, nowMs)))
+    .where(
+      and(
+        eq(purchaseMails.accountId, accountId),
+        lte(purchaseMails.dueAt, nowMs),
+        or(lte(purchaseMails.createdAt, nowMs - MAX_WAIT_MS), sql`NOT ${isBeingRead}`),
+      ),
+    )
     // Those that wait for the same time go in the order in which they came.
     .orderBy(asc(purchaseMails.dueAt), sql`rowid`)
     .limit(MAX_MAILS);

@@ -57,6 +57,18 @@ const openThree = async () => {
   };
 };
 
+test('a buyer of three licenses gets three keys in one email, although Stripe has to be asked how many they are', async () => {
+  const shop = await openThree();
+  await shop.buy();
+  expect(await shop.licenses()).toHaveLength(1);
+  await Promise.all([shop.work(), shop.work()]);
+  await shop.work(3);
+  const keys = await keysOf(shop);
+  expect(keys).toHaveLength(3);
+  expect(countKeys('buyer1@example.com', keys)).toEqual([3]);
+  expect((await mailsOf(shop)).filter(({ status }) => status === 'sent')).toHaveLength(1);
+});
+
 test('a buyer has a key once Stripe has failed to answer, and all of them by email once it answers', async () => {
   const shop = await openThree();
   shop.stripe.isDown = true;
@@ -68,6 +80,20 @@ test('a buyer has a key once Stripe has failed to answer, and all of them by ema
   await shop.work(3);
   expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([1, 3]);
   expect(await mailsOf(shop)).toMatchObject([{ status: 'sent' }, { status: 'sent' }]);
+});
+
+test('an email waits ten minutes at most for a notification that somebody has begun to read', async () => {
+  const shop = await openThree();
+  await shop.buy();
+  await shop.setReadAt(Date.now() + 3_600_000);
+  await shop.work(2);
+  expect(mailsTo('buyer1@example.com')).toEqual([]);
+  await accountsD1
+    .prepare('UPDATE purchase_mails SET created_at = created_at - 600000 WHERE account_id = ?')
+    .bind(shop.ada.accountId)
+    .run();
+  await shop.work();
+  expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([1]);
 });
 
 /** A subscription whose key was mailed, and of which two more licenses are paid with its renewal. */

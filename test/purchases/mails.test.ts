@@ -134,7 +134,8 @@ test('a key for which the store has told no address can be sent once its license
     customer_email: 'grace@example.com',
   });
   expect(outcomeOf(await resend())).toBe('202 ok');
-  await workOnStores(env, shop.ada.accountId);
+  // Stripe can't be asked what its notification doesn't say, which is found first.
+  for (let steps = 0; steps < 2; steps++) await workOnStores(env, shop.ada.accountId);
   expect(mailsTo('grace@example.com')[0]?.text).toContain(license.license_key);
   const problems = (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.mails;
   expect(problems.map(({ problem }: Json) => problem)).toEqual(['same_as_earlier', null]);
