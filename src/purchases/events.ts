@@ -16,7 +16,7 @@ interface Decided {
 export const eventsOf = ({ row, decision, held, nowMs }: Decided, made: NewLicense[]): WebhookEvent[] => {
   const isNew = (status: PurchaseDecision['status']) => decision.status === status && row.status !== status;
   const names: EventName[] = [
-    ...(made.length > 0 && held.length === 0 ? (['purchase.fulfilled'] as const) : []),
+    ...(made.length > 0 ? (['purchase.fulfilled'] as const) : []),
     ...(['refunded', 'unmapped', 'failed'] as const).filter(isNew).map((name) => `purchase.${name}` as const),
   ];
   const fields = {

@@ -6,6 +6,7 @@ import { session } from '../stores/stripe-bodies.ts';
 import { openStripe } from '../stores/stripe-shop.ts';
 import type { Json } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { listen } from '../support/listening.ts';
 import { keepMails, mailsTo } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 
@@ -102,6 +103,7 @@ const openRenewed = async () => {
   const shop = await openShop();
   await verifyAddress(shop.ada.accountId);
   await shop.offer('pro', { grant: 'subscription' });
+  const { next_cursor } = await listen(shop.ada);
   await shop.notify(paid('1', { period_end: '2099-01-31' }));
   const work = () => workOnStores(env, shop.ada.accountId);
   await work();
@@ -109,7 +111,7 @@ const openRenewed = async () => {
     shop.notify({ type: 'renewed', order: '1', quantity, period_end });
   await renew(3, '2099-02-28');
   await work();
-  return { shop, renew, work };
+  return { shop, renew, work, cursor: next_cursor };
 };
 
 test('keys that a renewal adds are mailed with the others, and a renewal that adds none mails nothing', async () => {
@@ -125,4 +127,22 @@ test('keys that a renewal adds are mailed with the others, and a renewal that ad
   const keys = await keysOf(shop);
   expect(keys).toHaveLength(3);
   expect(countKeys('grace@example.com', keys)).toEqual([1, 3]);
+});
+
+test('an event tells which licenses a purchase got, and all of them once it gets more', async () => {
+  const { shop, cursor } = await openRenewed();
+  await shop.notify({ type: 'refunded', order: '1' });
+  const events: Json[] = [];
+  let next_cursor = cursor;
+  while (!events.some(({ event }) => event === 'purchase.refunded')) {
+    const page = await listen(shop.ada, `?cursor=${next_cursor}&wait=25`);
+    events.push(...page.data);
+    ({ next_cursor } = page);
+  }
+  const fulfilled = events.filter(({ event }) => event === 'purchase.fulfilled');
+  const ids = (await shop.licenses()).map(({ id }): string => id);
+  expect(fulfilled.map(({ payload }) => JSON.parse(payload).license_ids.toSorted())).toEqual([
+    ids.slice(0, 1),
+    ids.toSorted(),
+  ]);
 });
