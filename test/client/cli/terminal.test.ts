@@ -59,6 +59,19 @@ describe('token inspect', () => {
     expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 
+  test('takes a token that a mail program has wrapped, as an application does', () => {
+    const header = part({ alg: 'EdDSA', typ: 'latchkey+jwt', kid: 'unknown' });
+    const token = [header, part({ code: 'valid' }), 'c2lnbmF0dXJl'.repeat(8)].join('.');
+    const wrapped = token.replace(/.{40}/g, '$&\r\n');
+    const file = join(folder, 'license.txt');
+    writeFileSync(file, `${wrapped}\n`);
+    const outputs = [token, wrapped, file].map(
+      (source) => run(['token', 'inspect', source, '--keys', keysFile]).stdout,
+    );
+    expect(outputs[0]).toContain('✓ It is a Latchkey token\n');
+    expect(outputs).toEqual(Array(3).fill(outputs[0]));
+  });
+
   test.for([1e20, -1e20, 'soon', null])('says that a token isn’t good whatever its times are: %j', (time) => {
     const { status, stdout } = inspect({ alg: 'EdDSA', typ: 'latchkey+jwt' }, { iat: time, exp: time });
     expect([status, stdout]).toEqual([1, expect.stringContaining('an unknown time')]);

@@ -93,14 +93,16 @@ const CHECKS: Check[] = [
   },
 ];
 
-const readToken = async (source: string): Promise<string> => {
-  if (source === '-') return (await readAll(process.stdin)).trim();
-  if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(source) && source.length > 100) return source;
-  const text = await readFile(source, 'utf8').catch(() => {
+const readText = async (source: string): Promise<string> => {
+  if (source === '-') return readAll(process.stdin);
+  if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(source.replace(/\s/g, '')) && source.length > 100) return source;
+  return readFile(source, 'utf8').catch(() => {
     throw new CliError('That is neither a token nor a file.');
   });
-  return text.trim();
 };
+
+/** Mail programs wrap long lines. */
+const readToken = async (source: string) => (await readText(source)).replace(/\s/g, '');
 
 const decode = (part: string | undefined): Json => {
   try {
