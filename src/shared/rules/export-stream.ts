@@ -32,13 +32,15 @@ const MARK = /^\{"type":"(?:cursor|end)"/;
 
 /**
  * Reads an export to its end. `open` starts an answer after a cursor, and `wait` returns once it makes sense to try again after
- * an error, or throws it. Lines that no cursor has confirmed are read again.
+ * an error, or throws it. Lines that no cursor has confirmed are read again. An error that lasts is thrown in the end.
  */
 export async function* readExport(
   open: (cursor: string | null) => Promise<ReadableStream<Uint8Array>>,
   wait: (error: unknown, attempt: number) => Promise<void>,
 ): AsyncGenerator<ExportPart> {
   let cursor: string | null = null;
+  /** Why the last attempts have brought nothing new. */
+  let failure: unknown;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     let lines: string[] = [];
     try {
@@ -51,10 +53,14 @@ export async function* readExport(
         ({ cursor } = mark);
         lines = [];
         attempt = 0;
+        failure = undefined;
       }
     } catch (error) {
-      await wait(error, Math.max(1, attempt));
+      failure = error;
+      if (attempt < MAX_ATTEMPTS) await wait(error, Math.max(1, attempt));
     }
   }
-  throw new Error('The export was cut off.');
+  // A stream that broke off throws a TypeError, which tells a reader nothing.
+  if (failure !== undefined && !(failure instanceof TypeError)) throw failure;
+  throw new Error('The export was cut off.', { cause: failure });
 }
