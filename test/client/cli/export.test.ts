@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runCli } from '../support/tool.ts';
+import { ON_FULL_DISK, runCli } from '../support/tool.ts';
 
 let folder = '';
 let server: Server;
@@ -99,7 +99,7 @@ test.runIf(process.platform !== 'win32').each([
   answers = [{ lines }];
   const file = join(folder, 'earlier.json');
   writeFileSync(file, 'complete\n');
-  const { status, stderr } = await runCli([...args, file], variables(), true);
+  const { status, stderr } = await runCli([...args, file], variables(), ON_FULL_DISK);
   expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['complete\n', ['earlier.json']]);
   expect([status, stderr]).toEqual([
     2,

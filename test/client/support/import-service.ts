@@ -69,10 +69,13 @@ export const useImportService = () => {
     return file;
   };
 
-  const run = (...args: string[]) => {
+  /** Runs the tool in a shell script. */
+  const runIn = (script: string | undefined, ...args: string[]) => {
     const { port } = server.address() as AddressInfo;
-    return runCli(args, { LATCHKEY_URL: `http://${service.host}:${port}`, LATCHKEY_API_KEY: 'lk_live_x' });
+    const variables = { LATCHKEY_URL: `http://${service.host}:${port}`, LATCHKEY_API_KEY: 'lk_live_x' };
+    return runCli(args, variables, script);
   };
+  const run = (...args: string[]) => runIn(undefined, ...args);
 
   /** The lines of the first part. */
   const sentLines = () =>
@@ -81,5 +84,5 @@ export const useImportService = () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  return { service, write, run, sentLines };
+  return { service, write, run, runIn, sentLines };
 };

@@ -4,13 +4,17 @@ import { join } from 'node:path';
 /** The command-line tool. */
 export const CLI = join(import.meta.dirname, '../../../src/client/cli.ts');
 
-/** What comes before a command that can't write to any file, as on a full disk. */
-const FULL_DISK = ['sh', '-c', 'ulimit -f 0; exec "$@"', 'sh'];
+/** Runs a command that can't write to any file, as on a full disk. */
+export const ON_FULL_DISK = 'ulimit -f 0; exec "$@"';
 
-/** Runs the tool without a terminal, and returns its exit status and what it has said. */
-export const runCli = async (args: string[], variables: Record<string, string>, isDiskFull = false) => {
+/**
+ * Runs the tool without a terminal, and returns its exit status and what it has said. A shell script may run the tool, which
+ * is its `"$@"`.
+ */
+export const runCli = async (args: string[], variables: Record<string, string>, script?: string) => {
   const env = { ...process.env, ...variables };
-  const [command = '', ...rest] = [...(isDiskFull ? FULL_DISK : []), process.execPath, CLI, ...args];
+  const shell = script === undefined ? [] : ['sh', '-c', script, 'sh'];
+  const [command = '', ...rest] = [...shell, process.execPath, CLI, ...args];
   const child = spawn(command, rest, { env });
   let stdout = '';
   let stderr = '';

@@ -112,7 +112,11 @@ export const importLicenses = command({
     const leftOut = new Map<string, number>();
     let repeated = 0;
     if (records > 0) out.note(`Continues after ${records} records.`);
-    if (!isDryRun && failedBytes !== undefined) await kept.cut(failedBytes);
+    if (!isDryRun) {
+      // A folder that can't be written is noticed before anything is imported.
+      await position.save({ records, totals, failedBytes: failedBytes ?? (await kept.length()) });
+      if (failedBytes !== undefined) await kept.cut(failedBytes);
+    }
 
     const progress = importRows(
       source.rows(),

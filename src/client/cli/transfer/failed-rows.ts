@@ -10,6 +10,8 @@ export const failedRows = (path: string, { header, toRow }: ReturnType<typeof op
       () => 0,
     );
   return {
+    length,
+
     /** Takes away what was written after the position was saved: those rows are imported again. */
     cut: async (bytes: number) => {
       if (bytes === 0) await rm(path, { force: true });

@@ -24,9 +24,15 @@ interface Target {
 }
 
 export const openPosition = async (file: string, target: Target, options: object) => {
-  const { size, mtimeMs } = await stat(file).catch((cause: unknown) => {
+  const found = await stat(file).catch((cause: unknown) => {
     throw new CliError(`${file} can’t be read: ${(cause as Error).message}`, { cause });
   });
+  // Of a pipe, only the first reading would get anything.
+  if (!found.isFile())
+    throw new CliError(`${file} is no regular file.`, {
+      advice: 'Save the licenses to a file first, which is read several times.',
+    });
+  const { size, mtimeMs } = found;
   const name = JSON.stringify({ size, mtimeMs, ...target, ...options });
   const path = `${file}.importing`;
 
