@@ -13,7 +13,8 @@ const MESSAGES = {
 
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const form = document.forms[0];
-const key = () => /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value;
+/** Undefined stands for the license key that was used last. */
+const key = () => /** @type {HTMLInputElement} */ (form.elements.namedItem('key')).value || undefined;
 
 /** Makes a call and shows the state that it returns. */
 const onClick = (button, call) => button.addEventListener('click', () => void call().then(show));

@@ -19,7 +19,7 @@ const view = ({ valid, code, machine, machines, offlineUntil }) => ({
 const window = await openWindow({
   'license:state': () => view(license.state),
   'license:activate': async (key, replace) =>
-    view(await license.activate(key, { name: hostname(), replace })),
+    view(await license.activate(key ?? undefined, { name: hostname(), replace })),
   'license:deactivate': async () => view(await license.deactivate()),
   // The feature itself asks the license, so that a changed window can't get around it.
   export: () => (license.has('export') ? PLANETS.join('\n') : null),

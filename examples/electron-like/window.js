@@ -10,7 +10,8 @@ const listen = (channel, listener) =>
 
 const element = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const form = document.forms[0];
-const key = () => new FormData(form).get('key');
+/** Null stands for the license key that was used last. */
+const key = () => new FormData(form).get('key') || null;
 
 /** Makes a call and shows the state that it returns. */
 const onClick = (button, call) => button.addEventListener('click', () => void call().then(show));

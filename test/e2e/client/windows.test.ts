@@ -79,6 +79,8 @@ describe('browser-page', () => {
     const other = await openWindow(url);
     await activate(other.page, licenseKey);
     await expectStatus(other.page, 'All seats are taken.');
+    // The page knows the license key, which need not be typed again.
+    await other.page.getByLabel('License key').fill('');
     await other.page.getByRole('button', { name: 'Use here instead' }).click();
     await expectStatus(other.page, 'Licensed.');
     expect(other.consoleErrors).toEqual([]);
@@ -102,9 +104,18 @@ describe('electron-like', () => {
     await expectStatus(page, 'Licensed. Deactivate before');
     await page.getByRole('button', { name: 'Export' }).click();
     await expect.poll(() => page.locator('#output').innerText()).toContain('Saturn');
-    await page.getByRole('button', { name: 'Deactivate' }).click();
-    await expectStatus(page, 'Not licensed (deactivated)');
-    expect(consoleErrors).toEqual([]);
+
+    const otherEnv = { ...env, ORRERY_HOME: join(folder, 'other') };
+    const other = await openWindow(await startExample(folder, ['main.js'], otherEnv));
+    await activate(other.page, licenseKey);
+    await expectStatus(other.page, 'Not licensed (no_seat)');
+    // A window that is opened again has an empty field.
+    await other.page.reload();
+    await other.page.getByRole('button', { name: 'Use here instead' }).click();
+    await expectStatus(other.page, 'Licensed. Deactivate before');
+    await other.page.getByRole('button', { name: 'Deactivate' }).click();
+    await expectStatus(other.page, 'Not licensed (deactivated)');
+    expect([...consoleErrors, ...other.consoleErrors]).toEqual([]);
 
     // Another page that finds the port can't call the main process.
     const { origin } = new URL(page.url());
