@@ -34,8 +34,11 @@ const sell = async ({ order, offer, email, name }) => {
   await latchkey('PATCH', `/${license.id}`, { metadata: { mailed: true } });
 };
 
-const refund = async ({ order }) => {
+const refund = async ({ order, offer, isLate }) => {
+  if (offers[offer] === null) return;
   const license = await findLicense(order);
+  // The sale has arrived, and gave no license.
+  if (!license && isLate) return;
   if (!license) throw new Error(`There is no license for ${order} yet.`);
   if (license.status !== 'revoked') await latchkey('POST', `/${license.id}/revoke`, { reason: 'refunded' });
 };

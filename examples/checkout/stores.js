@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 // What a store's notification says, or null if its signature is wrong: `kind` is `sale`, `refund`, or `other`. A sale has an
-// `order`, `offer`, `email`, and `name`, a refund an `order`. The signature is over the bytes of the body, as they arrive.
+// `order`, `offer`, `email`, and `name`, a refund an `order`, and an `offer` or `isLate`: its sale must have arrived by now.
+// The signature is over the bytes of the body, as they arrive.
 
 const isSigned = (secret, parts, signatures) => {
   // Anybody could sign with an empty secret.
@@ -15,6 +16,8 @@ const isSigned = (secret, parts, signatures) => {
 };
 
 const TOLERANCE_SECONDS = 300;
+/** Stripe repeats a notification for three days. */
+const REPEATS_SECONDS = 3 * 86_400;
 const STRIPE_SALES = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
 
 /**
@@ -38,8 +41,11 @@ export const readStripe = (body, headers, secret, nowMs = Date.now()) => {
       email: object.customer_details?.email,
       name: object.customer_details?.name,
     };
-  // `refunded` is true once all of it was given back.
-  if (type === 'charge.refunded' && object.refunded) return { kind: 'refund', order: object.payment_intent };
+  // `refunded` is true once all of it was given back. A charge doesn't name the payment link.
+  if (type === 'charge.refunded' && object.refunded) {
+    const isLate = nowMs / 1_000 - object.created > REPEATS_SECONDS;
+    return { kind: 'refund', order: object.payment_intent, isLate };
+  }
   return { kind: 'other' };
 };
 
@@ -49,9 +55,10 @@ export const readLemonSqueezy = (body, headers, secret) => {
   const { meta, data } = JSON.parse(body);
   const { status, user_email: email, user_name: name, first_order_item: item } = data?.attributes ?? {};
   const order = `ls_${data?.id}`;
+  const offer = String(item?.variant_id);
   if (meta?.event_name === 'order_created' && status === 'paid')
-    return { kind: 'sale', order, offer: String(item?.variant_id), email, name };
+    return { kind: 'sale', order, offer, email, name };
   // A partial refund leaves the order's status as it was.
-  if (meta?.event_name === 'order_refunded' && status === 'refunded') return { kind: 'refund', order };
+  if (meta?.event_name === 'order_refunded' && status === 'refunded') return { kind: 'refund', order, offer };
   return { kind: 'other' };
 };

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { newProxy, service } from './support/application.ts';
 import { copyExample, startExample } from './support/examples.ts';
@@ -25,7 +26,7 @@ const startReceiver = async (origin = service.origin) => {
   const folder = await copyExample('checkout');
   await writeFile(
     join(folder, 'offers.json'),
-    JSON.stringify({ plink_1: 'orrery', '42': 'orrery', plink_2: null }),
+    JSON.stringify({ plink_1: 'orrery', '42': 'orrery', plink_2: null, '43': null }),
   );
   const env = { ...SECRETS, LATCHKEY_URL: origin, LATCHKEY_API_KEY: apiKey, PORT: '0' };
   const url = await startExample(folder, ['server.js'], env);
@@ -71,12 +72,19 @@ const session = (payment: string, changes: object = {}, type = 'checkout.session
   },
 });
 
-const charge = (payment: string, refunded: boolean) => ({
+const charge = (payment: string, refunded: boolean, ageMs = 0) => ({
   type: 'charge.refunded',
-  data: { object: { id: `ch_${payment}`, payment_intent: payment, refunded } },
+  data: {
+    object: {
+      id: `ch_${payment}`,
+      payment_intent: payment,
+      refunded,
+      created: Math.floor((Date.now() - ageMs) / 1_000),
+    },
+  },
 });
 
-const order = (id: string, event = 'order_created', status = 'paid') => ({
+const order = (id: string, event = 'order_created', status = 'paid', variant = 42) => ({
   meta: { event_name: event },
   data: {
     type: 'orders',
@@ -85,7 +93,7 @@ const order = (id: string, event = 'order_created', status = 'paid') => ({
       status,
       user_email: `order-${id}@example.com`,
       user_name: 'Ada',
-      first_order_item: { variant_id: 42 },
+      first_order_item: { variant_id: variant },
     },
   },
 });
@@ -176,6 +184,18 @@ describe('the receiver', () => {
     const states = [];
     for (const id of ['pi_5', 'pi_6', 'ls_1005']) states.push((await licensesOf(id))[0]?.status);
     expect(states).toEqual(['revoked', 'active', 'revoked']);
+  });
+
+  test('accepts the refund of what gives no license, once a sale at Stripe would have given one', async () => {
+    const { stripe, lemonSqueezy } = await startReceiver();
+    const shirt = (...event: string[]) => lemonSqueezy(order('1010', event[0], event[1], 43));
+    expect([await shirt(), await shirt('order_refunded', 'refunded')]).toEqual([200, 200]);
+    expect(await stripe(session('pi_10', { payment_link: 'plink_2' }))).toBe(200);
+    const refunds = [0, 2.9 * DAY_MS, 3.1 * DAY_MS].map((ageMs) => stripe(charge('pi_10', true, ageMs)));
+    expect(await Promise.all(refunds)).toEqual([503, 503, 200]);
+    expect(await stripe(session('pi_11'))).toBe(200);
+    expect(await stripe(charge('pi_11', true, 30 * DAY_MS))).toBe(200);
+    expect(await licensesOf('pi_11')).toMatchObject([{ status: 'revoked' }]);
   });
 
   test('asks the store to repeat what it can’t carry out, and accepts what is none of its business', async () => {
