@@ -166,7 +166,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     );
 };
 
-/** Deletes everything of an environment. Production is deleted by hand. */
+/** Deletes an environment, except for its bucket with the backups. Production is deleted by hand. */
 const destroy = async (target: Target, options: Options): Promise<void> => {
   if (target.environment === PRODUCTION) fail('--destroy is for environments beside production: pass --env.');
   const settings = readSettings(target);
