@@ -92,7 +92,7 @@ export const signInRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Prove again who you are',
       description:
-        'Ten minutes after a session began, calls that change how one gets in, or what gets out (full keys, webhooks, the export), answer `reauthentication_required`. This call accepts the password, or, if two-factor authentication is on, a code, and opens them for another ten minutes. Only for sessions.',
+        'Ten minutes after a session began, calls that change how somebody gets in, what gets out (full keys, webhooks, the export), or whose reports of sales count (a new store, a store’s secret or API key) answer `reauthentication_required`. This call accepts the password, or, if two-factor authentication is on, a code, and opens them for another ten minutes. Only for sessions.',
       access: 'account',
       // Passwords and codes have limits of their own, and the session of a suspended account may export.
       hasUnlimitedSessions: true,
