@@ -32,7 +32,7 @@ export const createApiKeyInput = z
     name: text(MAX_KEY_NAME_LENGTH).nullish(),
     scope: z.enum(KEY_SCOPES).default('full').meta({
       description:
-        'A key with scope `verify` can only verify licenses, so that it can ship inside an application.',
+        'A key with scope `verify` can only make the four calls of an application (verify, activate, heartbeat, and deactivate), so that it can ship inside one.',
     }),
     expires_at: expiryTime
       .nullish()

@@ -1,4 +1,4 @@
-/** A key with scope `verify` can only verify licenses, so that it can ship inside an application. */
+/** A key with scope `verify` can only make the four calls of an application, so that it can ship inside one. */
 export const KEY_SCOPES = ['full', 'verify'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
