@@ -39,7 +39,7 @@ export const purchaseRoutes = new Hono<AppEnv>()
       id: 'retryPurchase',
       tag: 'Stores',
       summary: 'Try a purchase again',
-      description: 'Decides anew what its licenses are. A repeat creates nothing twice.',
+      description: 'Works out the purchase’s licenses again. A repeat creates nothing twice.',
       access: 'account',
       isRepeatable: true,
       answers: [{ status: 200, description: 'The purchase.', schema: purchaseDetailsBody }],
