@@ -1,13 +1,17 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { clearSessionCookie } from '../auth/session-cookie.ts';
 import { once } from '../gate/worker/commit.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { isoTime } from '../shared/rules/dates.ts';
+import { wantsMoreThan } from '../two-factor/confirm.ts';
 import { eraseCustomer, readCounts } from './customer.ts';
 import { requestErasure } from './request.ts';
 import { eraseAccountInput, erasedCustomerBody, eraseCustomerInput, erasureBody } from './schemas.ts';
+
+const lacksCode = (c: Context<AppEnv>): Promise<boolean> =>
+  wantsMoreThan(userCtx(c), c.req.valid('json' as never));
 
 const account = new Hono<AppEnv>().delete(
   '/account',
@@ -18,7 +22,7 @@ const account = new Hono<AppEnv>().delete(
     description:
       'Every session ends, API keys are refused, and the subscription is canceled at once. A checkout that is still open expires, and a payment that arrives later is given back. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
     access: 'account',
-    wantsProof: true,
+    wantsProof: lacksCode,
     body: eraseAccountInput,
     answers: [{ status: 202, description: 'The account will be erased.', schema: erasureBody }],
     errors: ['invalid_credentials'],

@@ -56,3 +56,12 @@ export const confirmCode = async <T>(
     note: noteIn(ctx, user, client),
   });
 };
+
+/**
+ * Whether a call wants a fresh proof besides what its input has. The user's code is one, and it works once: if `reauthenticate` used
+ * it up, nothing would be left for the call.
+ */
+export const wantsMoreThan = async (
+  ctx: UserCtx,
+  { code }: { code?: string | undefined },
+): Promise<boolean> => code === undefined || (await getUser(ctx, ctx.accountId)).twoFactorEnabledAt === null;

@@ -84,6 +84,25 @@ test('a key that only verifies needs no fresh proof, and neither does a call wit
   expect((await ada.asKey('GET', '/api/export')).status).toBe(200);
 });
 
+test('a code that a call uses up is a fresh proof, so a single recovery code is enough for it', async () => {
+  const ada = await registerTwoFactor();
+  wait(11);
+  const own = (code: string) => ({ current_password: ada.password, code });
+  const [first = '', second = ''] = ada.recoveryCodes;
+  const replaced = await ada.asSession('POST', '/api/two-factor/recovery-codes', own(first));
+  expect(outcomeOf(replaced)).toBe('200 ok');
+  expect(outcomeOf(await ada.asSession('DELETE', '/api/two-factor', own(second)))).toBe(
+    '401 invalid_credentials',
+  );
+  const [next = '', last = ''] = replaced.body.recovery_codes;
+  const erase = (body: object) =>
+    ada.asSession('DELETE', '/api/account', { current_password: ada.password, confirm: ada.email, ...body });
+  expect(outcomeOf(await erase({}))).toBe(WANTED);
+  expect(outcomeOf(await ada.asSession('DELETE', '/api/two-factor', own(next)))).toBe('200 ok');
+  expect(outcomeOf(await erase({ code: last }))).toBe(WANTED);
+  expect(outcomeOf(await ada.asSession('GET', '/api/export'))).toBe(WANTED);
+});
+
 describe('reauthenticate', () => {
   test('with the password opens a session for ten more minutes, and no other session', async () => {
     const ada = await signUp();
