@@ -147,6 +147,16 @@ test('purchases are found by their status, address, and order number, which the 
   await expect.poll(() => rows.count()).toBe(1);
 });
 
+test('the button of a list without a match clears the search and the status', async () => {
+  await page.getByLabel('Status', { exact: true }).selectOption('refunded');
+  await page.getByText('No purchase matches').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  const rows = page.getByRole('table', { name: 'Purchases' }).locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(new URL(page.url()).search).toBe('');
+  await expect.poll(() => page.getByLabel('Search purchases').inputValue()).toBe('');
+});
+
 test('a purchase that waits gets a product of its own', async () => {
   await openPage(page, '/purchases?q=alan@example.com');
   await page.getByRole('link', { name: 'alan@example.com' }).click();

@@ -45,17 +45,15 @@ export const Purchases = () => {
   const query = useInfiniteQuery({ ...purchasesQuery(filter), placeholderData: keepPreviousData });
   const isStale = query.isPlaceholderData;
   const purchases = query.data?.pages.flatMap(({ data }) => data);
-  const show = (search: { q?: string; status?: PurchaseStatus }) =>
-    navigate({ search, replace: true, resetScroll: false });
-  const search = useTypedText(q, (text) => show({ ...(text && { q: text }), ...(status && { status }) }));
-  const choose = (chosen: string) => {
-    const known = PURCHASE_STATUSES.find((name) => name === chosen);
-    void show({ ...(q && { q }), ...(known && { status: known }) });
-  };
+  const change = (changed: { q?: string | undefined; status?: PurchaseStatus | undefined }) =>
+    navigate({ search: (before) => ({ ...before, ...changed }), replace: true, resetScroll: false });
+  const search = useTypedText(q, (text) => change({ q: text || undefined }));
+  const choose = (chosen: string) =>
+    void change({ status: PURCHASE_STATUSES.find((name) => name === chosen) });
   const isFiltered = filter.q !== '' || status !== undefined;
   const clear = () => {
     search.clear();
-    void show({});
+    choose('');
   };
   return (
     <Page title="Purchases" hint="What was bought in your stores, and the licenses it created.">
