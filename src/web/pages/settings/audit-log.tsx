@@ -20,6 +20,7 @@ import { Empty, LoadError } from '../../ui/notice.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Table, Td, Th, Tr } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useTypedText } from '../../ui/use-typed-text.ts';
 import { LINK } from '../sign-in/frame.tsx';
 import { SettingsFrame } from './frame.tsx';
 
@@ -154,14 +155,38 @@ const EntryRow = ({ entry, actor }: { entry: AuditEntry; actor: string }) => (
   </Tr>
 );
 
-const Filters = ({ filter, onChange }: { filter: AuditFilter; onChange: (filter: AuditFilter) => void }) => (
+type Change = (changed: AuditFilter) => Promise<void>;
+
+/** Keeps what is typed of a date: the URL follows later, and would empty a field whose date isn't complete. */
+const DayField = ({
+  filter,
+  name,
+  onChange,
+}: {
+  filter: AuditFilter;
+  name: 'from' | 'to';
+  onChange: Change;
+}) => {
+  const { text, type } = useTypedText(filter[name] ?? '', (day) => onChange({ [name]: day || undefined }));
+  return (
+    <TextField
+      label={name === 'from' ? 'From' : 'Through'}
+      name={name}
+      type="date"
+      value={text}
+      onChange={({ currentTarget: { value } }) => type(value)}
+    />
+  );
+};
+
+const Filters = ({ filter, onChange }: { filter: AuditFilter; onChange: Change }) => (
   <div className="grid gap-3 px-5 pb-4 sm:grid-cols-3">
     <SelectField
       label="Action"
       name="action"
       value={filter.action ?? ''}
       onChange={({ currentTarget: { value } }) =>
-        onChange({ ...filter, action: AUDIT_ACTIONS.find((action) => action === value) })
+        void onChange({ action: AUDIT_ACTIONS.find((action) => action === value) })
       }
     >
       <option value="">All actions</option>
@@ -171,16 +196,8 @@ const Filters = ({ filter, onChange }: { filter: AuditFilter; onChange: (filter:
         </option>
       ))}
     </SelectField>
-    {(['from', 'to'] as const).map((name) => (
-      <TextField
-        key={name}
-        label={name === 'from' ? 'From' : 'Through'}
-        name={name}
-        type="date"
-        value={filter[name] ?? ''}
-        onChange={({ currentTarget: { value } }) => onChange({ ...filter, [name]: value || undefined })}
-      />
-    ))}
+    <DayField filter={filter} name="from" onChange={onChange} />
+    <DayField filter={filter} name="to" onChange={onChange} />
   </div>
 );
 
@@ -192,7 +209,7 @@ export const AuditLogSettings = () => {
   const { data: sessions } = useQuery(sessionsQuery);
   const entries = query.data?.pages.flatMap(({ data }) => data);
   const change = (changed: AuditFilter) =>
-    void navigate({ search: changed, replace: true, resetScroll: false });
+    navigate({ search: (before) => ({ ...before, ...changed }), replace: true, resetScroll: false });
   return (
     <SettingsFrame section="Audit log">
       <Card>
@@ -208,7 +225,10 @@ export const AuditLogSettings = () => {
             icon={<ScrollText />}
             title="No entry matches"
             action={
-              <Button size="sm" onClick={() => change({})}>
+              <Button
+                size="sm"
+                onClick={() => void change({ action: undefined, from: undefined, to: undefined })}
+              >
                 Show all entries
               </Button>
             }
