@@ -17,6 +17,12 @@ export type PortalMachine = LicenseDetails['activations'][number];
 export type PortalSession = Ok<typeof portal.session.$post>;
 export type SessionEntry = Ok<typeof portal.sessions.$get>['data'][number];
 
+let onSignedOut = () => {};
+/** Sets what happens when a call finds out that the customer's session has ended. */
+export const setSignedOutListener = (listener: () => void) => {
+  onSignedOut = listener;
+};
+
 interface Response<T> {
   ok: boolean;
   status: number;
@@ -44,5 +50,6 @@ export const ask = async <T>(request: Promise<Response<T>>): Promise<T> => {
   const error = body?.error ?? fallback;
   if (response.status === 429)
     error.message = `Too many attempts. Try again in ${waitText(response.headers)}.`;
+  if (error.code === 'portal_session_required') onSignedOut();
   throw new ApiError(response.status, error);
 };

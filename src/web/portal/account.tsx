@@ -83,6 +83,9 @@ const Sessions = ({ onSignedOut }: { onSignedOut: (because: string) => void }) =
   );
 };
 
+/** Also what a customer reads whose session has ended elsewhere. */
+export const SIGNED_OUT = 'You are signed out.';
+
 /** What concerns the customer, and no single license. */
 export const Account = ({
   page,
@@ -98,7 +101,7 @@ export const Account = ({
   });
   const signOut = useAction(async () => {
     await ask(portal.session.$delete({ param: { slug } }));
-    onSignedOut('You are signed out.');
+    onSignedOut(SIGNED_OUT);
   });
   return (
     <Card title="You">

@@ -1,7 +1,14 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { ApiError, errorMessage } from '../data/error.ts';
-import { ask, type CustomersLicense, portal, type PortalPage, slug } from '../data/portal.ts';
-import { Account } from './account.tsx';
+import { errorMessage } from '../data/error.ts';
+import {
+  ask,
+  type CustomersLicense,
+  portal,
+  type PortalPage,
+  setSignedOutListener,
+  slug,
+} from '../data/portal.ts';
+import { Account, SIGNED_OUT } from './account.tsx';
 import { License } from './license.tsx';
 import { Button, Card, Notice, useAction } from './parts.tsx';
 
@@ -9,8 +16,6 @@ interface HomeProps {
   page: PortalPage;
   onSignedOut: (because?: string | null) => void;
 }
-
-const isSignedOut = (error: unknown) => error instanceof ApiError && error.code === 'portal_session_required';
 
 type LicensePage = Awaited<ReturnType<typeof fetchPage>>;
 
@@ -30,12 +35,10 @@ export const Home = ({ page, onSignedOut }: HomeProps) => {
     setCursor(list.next_cursor);
   };
   const showFirst = useEffectEvent((list: LicensePage) => show(list, null));
-  const fail = useEffectEvent((failure: unknown) => {
-    if (isSignedOut(failure)) onSignedOut();
-    else setError(failure);
-  });
+  const signOut = useEffectEvent(() => onSignedOut(licenses ? SIGNED_OUT : undefined));
   useEffect(() => {
-    fetchPage(null).then(showFirst, fail);
+    setSignedOutListener(() => signOut());
+    fetchPage(null).then(showFirst, setError);
   }, []);
   const more = useAction(async () => show(await fetchPage(cursor), cursor));
 

@@ -64,7 +64,6 @@ export const Notice = ({ tone, children }: { tone: 'good' | 'bad'; children: Rea
 const TEXTS: Record<string, string> = {
   invalid_token: 'This link or code has expired or was already used. Ask for another one.',
   no_seat: 'All seats are taken. Release one first.',
-  portal_session_required: 'You are signed out. Sign in again.',
 };
 
 const errorText = (error: unknown): string => {

@@ -175,6 +175,26 @@ test('an application’s link shows one license and leads back, and all sessions
   await context.close();
 });
 
+test('a customer whose session has ended elsewhere is signed out with the next click, also by “Sign out”', async () => {
+  const { key, slug, license, path } = await openPortal();
+  const { context, page } = await visit();
+  for (const name of ['Machines', 'Sign out']) {
+    const session = await service.post('/api/v1/portal-sessions', { license_id: license.id }, key);
+    await openPage(page, '/docs');
+    await page.goto(bodyOf(session).url.replace(/^https?:\/\/[^/]+/, service.origin));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Show key' }).click();
+    await page.getByText(license.license_key).waitFor();
+    await page.evaluate(`fetch('/portal-api/${slug}/sessions', { method: 'DELETE' })`);
+    await page.getByRole('button', { name, exact: true }).click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.getByLabel('Email address').waitFor();
+    expect(await page.content()).not.toContain(license.license_key);
+  }
+  expect(page.url()).toContain(path);
+  await context.close();
+});
+
 test('a customer signs in with a license key and a code, and reads what went wrong', async () => {
   const { email, license, path } = await openPortal();
   const { context, page } = await visit();
