@@ -163,3 +163,20 @@ test('exports the selected licenses as a CSV file that an import takes', async (
   expect(row).toMatch(/^EXTEND-ME-1,active,,.+@example\.com,,,2090-03-01,never,\{\},\{\},\d{4}-/);
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });
+
+test('whoever selects all of more than 10,000 licenses reads that some are left out', async () => {
+  const COUNT = 10_001;
+  const license = await ada.addLicense({ license_key: 'BULK-MANY-LICENSES' });
+  await page.route('**/api/v1/licenses?*', (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const first = Number(query.get('cursor') ?? 0);
+    const end = Math.min(first + Number(query.get('limit')), COUNT);
+    const data = Array.from({ length: end - first }, (_, i) => ({ ...license, id: `lic_${first + i}` }));
+    return route.fulfill({ json: { data, next_cursor: end < COUNT ? `${end}` : null } });
+  });
+  await page.reload();
+  await page.locator('#select-all').click();
+  await page.getByRole('button', { name: /^Select all/ }).click();
+  await page.getByText('The first 10,000 of them are selected').waitFor();
+  await expect.poll(() => bar().textContent()).toContain('10,000 licenses selected');
+});

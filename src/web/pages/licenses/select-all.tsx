@@ -21,7 +21,7 @@ export const SelectAll = ({
   const { start, stop, isPending, count } = useMatching(filter, () => {
     const licenses: LicenseBody[] = [];
     return {
-      onPage: (page) => licenses.push(...page) < MAX_SELECTED,
+      onPage: (page) => licenses.push(...page) <= MAX_SELECTED,
       onDone: () => {
         if (licenses.length > MAX_SELECTED)
           showToast(`The first ${formatCount(MAX_SELECTED)} of them are selected`);
