@@ -5,6 +5,7 @@ import { cp, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { project, type Seller, service } from './application.ts';
+import { sendInput } from './run-cli.ts';
 
 export const EXAMPLES = join(import.meta.dirname, '../../../../examples');
 
@@ -41,7 +42,7 @@ const launch = (folder: string, args: string[], env: Env) => {
 /** Runs a script of an example to its end. */
 export const runExample = async (folder: string, args: string[], env: Env = {}, input = '') => {
   const { child, printed } = launch(folder, args, env);
-  child.stdin.end(input);
+  sendInput(child, input);
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, ...printed };
 };

@@ -11,6 +11,14 @@ export interface Run {
   stderr: string;
 }
 
+/** A process that reads no input may have ended before it gets it, on a busy machine. */
+export const sendInput = ({ stdin }: ChildProcessWithoutNullStreams, input: string): void => {
+  stdin.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  stdin.end(input);
+};
+
 /** Returns functions that run the installed `latchkey` as a process, with a configuration folder of its own. */
 export const createCli = async (variables: Record<string, string> = {}) => {
   const file = join(inject('clientPackage').project, 'node_modules/.bin/latchkey');
@@ -37,7 +45,7 @@ export const createCli = async (variables: Record<string, string> = {}) => {
     start,
     run: async (args: string[], input = ''): Promise<Run> => {
       const { child, ended } = start(...args);
-      child.stdin.end(input);
+      sendInput(child, input);
       return ended;
     },
     remove: () => rm(folder, { recursive: true, force: true }),
