@@ -64,6 +64,21 @@ export interface VisitOptions {
   storageState?: BrowserContextOptions['storageState'];
 }
 
+const NOBODYS_URL = 'https://nobody.invalid/';
+
+/**
+ * Once a route intercepts a page's requests, all requests stay intercepted. When Playwright ends that with the last route, Chromium
+ * fails requests that are under way, or never answers them.
+ */
+const keepIntercepting = (context: BrowserContext, page: Page): void => {
+  const route = page.route.bind(page);
+  let kept: Promise<unknown> | undefined;
+  page.route = async (...args) => {
+    await (kept ??= context.route(NOBODYS_URL, (nobodys) => nobodys.fallback()));
+    return route(...args);
+  };
+};
+
 /** Opens a page in its own browser context. */
 export const openVisit = async (
   browser: Browser,
@@ -81,6 +96,7 @@ export const openVisit = async (
   });
   context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
+  keepIntercepting(context, page);
   const consoleErrors: string[] = [];
   page.on('pageerror', (error) => consoleErrors.push(`error: ${error.message}`));
   page.on('console', (message) => {
