@@ -95,6 +95,32 @@ test('retrying a cancellation whose response was lost keeps the limits until the
   await expect.poll(() => page.getByRole('main').textContent()).toMatch(/Renews on/);
 });
 
+test('whoever comes back from the provider’s page can go there again, and an error is shown as one', async () => {
+  await page.route('**/api/billing', async (route) => {
+    const response = await route.fetch();
+    const { payments, ...body } = await response.json();
+    const ofStripe = payments.map((payment: object) => ({ ...payment, provider: 'stripe' }));
+    await route.fulfill({ response, json: { ...body, payments: ofStripe } });
+  });
+  const urls = ['#provider'];
+  await page.route('**/api/billing-portal', (route) => {
+    const url = urls.pop();
+    return url === undefined ? route.abort() : route.fulfill({ json: { url } });
+  });
+  await page.reload();
+  const button = page.getByRole('button', { name: 'Cards and invoices' });
+  await button.click();
+  await page.waitForURL('**/billing#provider');
+  await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
+  // As the Back button does with a page that the browser has kept.
+  await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+  await expect.poll(() => button.getAttribute('aria-busy')).toBeNull();
+  await button.click();
+  await page.locator('[role=alertdialog]').getByText('The service can’t be reached').waitFor();
+  await page.unrouteAll();
+  await openPage(page, '/billing');
+});
+
 test('a subscription that is resumed and then canceled immediately returns to Free', async () => {
   await cancelSubscription(/^Now/);
   await expect.poll(() => planCard('Free').getAttribute('aria-current')).not.toBeNull();

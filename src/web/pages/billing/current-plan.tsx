@@ -2,7 +2,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { CircleAlert, CircleMinus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { GRACE_DAYS } from '../../../shared/rules/plans.ts';
-import { errorMessage } from '../../data/error.ts';
 import { openBillingPortal } from '../../data/mutations.ts';
 import { type Billing, dashboardQuery } from '../../data/queries.ts';
 import { formatCount, formatDate } from '../../lib/format.ts';
@@ -12,8 +11,9 @@ import { Card } from '../../ui/card.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Meter } from '../../ui/meter.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { showToast } from '../../ui/toast.tsx';
+import { showError } from '../../ui/toast.tsx';
 import { PLAN_TITLES, type Subscription, planOf, priceText } from './plan-text.ts';
+import { useReturn } from './use-return.ts';
 
 const Message = ({
   isBad = false,
@@ -134,8 +134,9 @@ const Portal = ({ billing }: { billing: Billing }) => {
   const portal = useMutation({
     ...openBillingPortal,
     onSuccess: ({ url }) => location.assign(url),
-    onError: (error) => showToast(errorMessage(error)),
+    onError: showError,
   });
+  useReturn(portal.reset);
   if (!hasPortal(billing)) return null;
   return (
     <Button isBusy={portal.isPending || portal.isSuccess} onClick={() => portal.mutate()}>

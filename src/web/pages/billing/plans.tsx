@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Check } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import type { PaidPlan, PlanName } from '../../../shared/rules/plans.ts';
 import { errorMessage } from '../../data/error.ts';
 import { resumeSubscription, startCheckout } from '../../data/mutations.ts';
@@ -12,6 +12,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { PlanCard, PlanCardSkeleton } from './plan-card.tsx';
 import { PLAN_TITLES } from './plan-text.ts';
+import { useReturn } from './use-return.ts';
 
 /** Starts a checkout and redirects the browser to it. */
 const useCheckout = () => {
@@ -21,16 +22,10 @@ const useCheckout = () => {
     onSuccess: ({ checkout_url }) => location.assign(checkout_url),
   });
 
-  // The Back button may restore this page from the back/forward cache while its button is still busy.
-  useEffect(() => {
-    const onShow = ({ persisted }: PageTransitionEvent) => {
-      if (!persisted) return;
-      reset();
-      void queryClient.invalidateQueries({ queryKey: billingQuery.queryKey });
-    };
-    addEventListener('pageshow', onShow);
-    return () => removeEventListener('pageshow', onShow);
-  }, [queryClient, reset]);
+  useReturn(() => {
+    reset();
+    void queryClient.invalidateQueries({ queryKey: billingQuery.queryKey });
+  });
 
   const isRedirecting = status === 'pending' || status === 'success';
   return {
