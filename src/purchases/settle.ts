@@ -54,8 +54,8 @@ const freshFacts = (
   return [...fresh.values()];
 };
 
-const newPurchase = (ctx: Ctx, store: SoldIn, nowMs: number): PurchaseRow => ({
-  id: newId('pur'),
+const newPurchase = (ctx: Ctx, store: SoldIn, nowMs: number, id = newId('pur')): PurchaseRow => ({
+  id,
   accountId: ctx.accountId,
   storeId: store.id,
   provider: store.provider,
@@ -103,8 +103,13 @@ const isConflict = (error: unknown): boolean =>
   violatesUnique(error, 'purchase_things.') ||
   violatesUnique(error, 'purchase_licenses.');
 
-/** Returns about how many queries it has made, or null if what it has read first has changed. */
-const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number | null> => {
+/** Returns about how many queries it has made, or which purchases are gone that things lead to, if it hasn't missed them before. */
+const settleOnce = async (
+  ctx: Ctx,
+  store: SoldIn,
+  wanted: ToSettle,
+  gone: ReadonlySet<string>,
+): Promise<number | ReadonlySet<string>> => {
   const { facts = [], purchaseIds = [], messageId = null, assign } = wanted;
   const nowMs = Date.now();
   const names = facts.map(factName);
@@ -121,11 +126,14 @@ const settleOnce = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<nu
   const [only = ''] = ids;
   if (isAllKnown && (messageId === null || (await hasMessage(ctx, only, messageId)))) return 3;
   const loaded = await loadPurchases(ctx, ids);
-  // A purchase that is gone was merged, and its things lead to another one. Only facts that no purchase has make a new one.
-  const isThere = (id: string) => loaded.rows.some((row) => row.id === id);
-  if (![...known.things.values()].every(isThere)) return null;
+  // A purchase that is gone was merged, and its things lead to another one by now. If they don't, a backup has read the things
+  // before the merge and the purchases after it, and the purchase begins again.
+  const there = new Set(loaded.rows.map(({ id }) => id));
+  const missed = new Set(known.things.values()).difference(there);
+  if (!missed.isSubsetOf(gone)) return missed;
   if (facts.length === 0 && loaded.rows.length === 0) return 3;
-  const [first = newPurchase(ctx, store, nowMs), ...others] = loaded.rows;
+  const begun = [...missed].map((id) => newPurchase(ctx, store, nowMs, id));
+  const [first = newPurchase(ctx, store, nowMs), ...others] = [...loaded.rows, ...begun];
   const isErased = loaded.rows.some((row) => row.isErased);
   const fresh = isAllKnown ? [] : freshFacts(facts, byName, { isErased, nowMs });
   const named = [first, ...others].find((one) => one.assigned !== null)?.assigned ?? null;
@@ -187,10 +195,12 @@ const ATTEMPTS = 12;
 /** Returns about how many queries it has made. */
 export const settle = async (ctx: Ctx, store: SoldIn, wanted: ToSettle): Promise<number> => {
   let spent = 0;
+  let gone: ReadonlySet<string> = new Set();
   for (let left = ATTEMPTS; left > 0; left--) {
     try {
-      const cost = await settleOnce(ctx, store, wanted);
-      if (cost !== null) return spent + cost;
+      const result = await settleOnce(ctx, store, wanted, gone);
+      if (typeof result === 'number') return spent + result;
+      gone = result;
     } catch (error) {
       if (!isConflict(error)) throw error;
     }

@@ -4,7 +4,7 @@ import { takeFacts } from '../../src/purchases/take.ts';
 import { openShop } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { doMeanwhile } from '../support/d1-queries.ts';
-import { ctxOf } from '../support/databases.ts';
+import { accountsD1, ctxOf } from '../support/databases.ts';
 
 // Purchases that turn out to be one while something else is done with the one that goes.
 
@@ -58,6 +58,19 @@ test('a refund of a purchase that is joined to another one meanwhile is taken in
   await take({ kind: 'refunded', about: 'refund/1', of: 'invoice/b', amount: null });
   expect(isJoined()).toBe(true);
   expect(await purchases()).toMatchObject([{ id: first.id, status: 'refunded' }]);
+});
+
+test('a purchase begins again if a restored backup has its things, facts, and licenses, and not its row', async () => {
+  const { take, offer, first, purchases, licenses } = await openTwo();
+  await offer('mill', { grant: 'perpetual' });
+  await take(JOINED);
+  const before = await licenses();
+  await accountsD1.prepare('DELETE FROM purchases WHERE id = ?').bind(first.id).run();
+  await take({ kind: 'refunded', about: 'refund/1', of: 'invoice/b', amount: null });
+  expect(await purchases()).toMatchObject([{ id: first.id, status: 'refunded' }]);
+  const revoked = before.map(({ id }) => ({ id, status: 'revoked' }));
+  expect(revoked.length).toBeGreaterThan(0);
+  expect(await licenses()).toMatchObject(revoked);
 });
 
 test('an address that comes while its purchase is joined to another one is filled in there', async () => {
