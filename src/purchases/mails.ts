@@ -1,4 +1,4 @@
-import { and, asc, eq, lte, or, sql } from 'drizzle-orm';
+import { and, asc, eq, isNotNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import {
   accounts,
@@ -38,14 +38,21 @@ type Fields = Partial<typeof purchaseMails.$inferInsert>;
 const isRow = ({ purchaseId, number }: PurchaseMailRow) =>
   and(eq(purchaseMails.purchaseId, purchaseId), eq(purchaseMails.number, number));
 
-const save = async (env: Env, row: PurchaseMailRow, fields: Fields): Promise<void> => {
-  await databaseOf(env, row.accountId).update(purchaseMails).set(fields).where(isRow(row));
+const set = async (env: Env, row: PurchaseMailRow, fields: Fields, condition?: SQL): Promise<void> => {
+  await databaseOf(env, row.accountId)
+    .update(purchaseMails)
+    .set(fields)
+    .where(and(isRow(row), condition));
 };
+
+/** Notes why an email wasn't sent, and when it is due. One that was dropped for a later one meanwhile stays so. */
+const save = (env: Env, row: PurchaseMailRow, fields: Fields): Promise<void> =>
+  set(env, row, fields, isNotNull(purchaseMails.dueAt));
 
 /** Notes that an email was sent. Tries twice, because the email would be sent again if D1 failed to note it. */
 const saveSent = async (env: Env, row: PurchaseMailRow): Promise<void> => {
   const sent: Fields = { dueAt: null, sentAt: Date.now(), problem: null };
-  await save(env, row, sent).catch(() => save(env, row, sent));
+  await set(env, row, sent).catch(() => set(env, row, sent));
 };
 
 /** Lets everything of the account wait: what keeps one email back keeps back the others, too. */

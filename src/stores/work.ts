@@ -71,6 +71,14 @@ type Work = (env: Env, accountId: string, due: Due) => Promise<boolean>;
 
 // What is worked on is due again only later: nobody else begins with it, and if it always fails, the others don't wait for it.
 
+/** A reading that fails is a try, so that no email waits for the next. */
+const countTry = async (env: Env, { accountId, id }: StoreMessageRow): Promise<void> => {
+  await databaseOf(env, accountId)
+    .update(storeMessages)
+    .set({ tries: sql`tries + 1` })
+    .where(eq(storeMessages.id, id));
+};
+
 const readDue: Work = async (env, accountId, { known, messages }) => {
   for (const row of messages) {
     const store = known.get(row.storeId);
@@ -79,7 +87,11 @@ const readDue: Work = async (env, accountId, { known, messages }) => {
       .set({ readAt: Date.now() + MINUTE_MS })
       .where(and(eq(storeMessages.id, row.id), sql`read_at IS ${row.readAt}`))
       .returning({ id: storeMessages.id });
-    if (store && claimed.length > 0) await readMessage(storeCtx(env, store), store, row);
+    if (!store || claimed.length === 0) continue;
+    await readMessage(storeCtx(env, store), store, row).catch(async (error: unknown) => {
+      await countTry(env, row);
+      throw error;
+    });
   }
   return messages.length > 0;
 };

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { session } from '../stores/stripe-bodies.ts';
@@ -7,7 +8,7 @@ import { openStripe } from '../stores/stripe-shop.ts';
 import type { Json } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { listen } from '../support/listening.ts';
-import { keepMails, mailsTo } from '../support/mails.ts';
+import { keepMails, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 
 // Keys of a purchase that are made after its first ones.
@@ -97,6 +98,16 @@ test('an email waits ten minutes at most for a notification that somebody has be
   expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([1]);
 });
 
+test('an email doesn’t wait for a notification whose reading has failed', async () => {
+  const shop = await openThree();
+  await shop.buy();
+  const pull = vi.spyOn(AccountGate.prototype, 'pull').mockRejectedValue(new Error('The gate is cut off.'));
+  await expect(shop.work()).rejects.toThrow('unavailable');
+  pull.mockRestore();
+  await shop.work();
+  expect(countKeys('buyer1@example.com', await keysOf(shop))).toEqual([3]);
+});
+
 /** A subscription whose key was mailed, and of which two more licenses are paid with its renewal. */
 const openRenewed = async () => {
   keepMails();
@@ -127,6 +138,21 @@ test('keys that a renewal adds are mailed with the others, and a renewal that ad
   const keys = await keysOf(shop);
   expect(keys).toHaveLength(3);
   expect(countKeys('grace@example.com', keys)).toEqual([1, 3]);
+});
+
+test('an email that is dropped on its way for one with more keys isn’t sent again if it doesn’t arrive', async () => {
+  const { shop, renew, work } = await openRenewed();
+  const restore = sendMailsBy(async () => {
+    await renew(5, '2099-04-30');
+    throw new Error('The mailbox is full.');
+  });
+  await renew(4, '2099-03-31');
+  await work();
+  restore();
+  await work();
+  const keys = await keysOf(shop);
+  expect(countKeys('grace@example.com', keys)).toEqual([1, 3, 5]);
+  expect((await mailsOf(shop)).map(({ problem }) => problem)).toEqual([null, null, 'same_as_earlier', null]);
 });
 
 test('an event tells which licenses a purchase got, and all of them once it gets more', async () => {
