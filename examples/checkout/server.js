@@ -34,11 +34,9 @@ const sell = async ({ order, offer, email, name }) => {
   await latchkey('PATCH', `/${license.id}`, { metadata: { mailed: true } });
 };
 
-const refund = async ({ order, offer, isLate }) => {
-  if (offers[offer] === null) return;
+const refund = async ({ order, offer }) => {
   const license = await findLicense(order);
-  // The sale has arrived, and gave no license.
-  if (!license && isLate) return;
+  if (!license && offers[offer] === null) return;
   if (!license) throw new Error(`There is no license for ${order} yet.`);
   if (license.status !== 'revoked') await latchkey('POST', `/${license.id}/revoke`, { reason: 'refunded' });
 };

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 // What a store's notification says, or null if its signature is wrong: `kind` is `sale`, `refund`, or `other`. A sale has an
-// `order`, `offer`, `email`, and `name`, a refund an `order`, and an `offer` or `isLate`: its sale must have arrived by now.
-// The signature is over the bytes of the body, as they arrive.
+// `order`, `offer`, `email`, and `name`, a refund an `order` and, where the store says it, an `offer`. The signature is over the
+// bytes of the body, as they arrive.
 
 const isSigned = (secret, parts, signatures) => {
   // Anybody could sign with an empty secret.
@@ -16,8 +16,6 @@ const isSigned = (secret, parts, signatures) => {
 };
 
 const TOLERANCE_SECONDS = 300;
-/** Stripe repeats a notification for three days. */
-const REPEATS_SECONDS = 3 * 86_400;
 const STRIPE_SALES = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
 
 /**
@@ -41,11 +39,9 @@ export const readStripe = (body, headers, secret, nowMs = Date.now()) => {
       email: object.customer_details?.email,
       name: object.customer_details?.name,
     };
-  // `refunded` is true once all of it was given back. A charge doesn't name the payment link.
-  if (type === 'charge.refunded' && object.refunded) {
-    const isLate = nowMs / 1_000 - object.created > REPEATS_SECONDS;
-    return { kind: 'refund', order: object.payment_intent, isLate };
-  }
+  // `refunded` is true once all of it was given back. A charge names no payment link, but has the metadata of its payment.
+  if (type === 'charge.refunded' && object.refunded)
+    return { kind: 'refund', order: object.payment_intent, offer: object.metadata?.offer };
   return { kind: 'other' };
 };
 
