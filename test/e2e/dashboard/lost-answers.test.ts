@@ -36,7 +36,7 @@ const sendTwice = async (url: string, button: string) => {
 test('an API key is created once, and shown at the second attempt', async () => {
   await openPage(page, '/keys?create=true');
   await page.getByLabel('Name', { exact: true }).fill('Production');
-  await sendTwice('**/api/create-api-key', 'Create key');
+  await sendTwice('/api/create-api-key', 'Create key');
   await expect.poll(() => secret().textContent()).toMatch(/^lk_live_/);
   expect(await list('/api/api-keys')).toHaveLength(2);
 });
@@ -45,28 +45,28 @@ test('an API key is rotated once', async () => {
   await openPage(page, '/keys');
   await page.getByRole('button', { name: 'More for Rotated' }).click();
   await page.getByRole('menuitem', { name: 'Rotate' }).click();
-  await sendTwice('**/rotate', 'Rotate key');
+  await sendTwice('/rotate', 'Rotate key');
   expect(await list('/api/api-keys')).toHaveLength(3);
 });
 
 test('a webhook is added once', async () => {
   await openPage(page, '/webhooks?create=true');
   await page.getByLabel('URL').fill('http://127.0.0.1:9/hooks');
-  await sendTwice('**/api/webhooks', 'Add webhook');
+  await sendTwice('/api/webhooks', 'Add webhook');
   expect(await list('/api/webhooks')).toHaveLength(1);
 });
 
 test('a store is added once', async () => {
   await openPage(page, '/stores?create=true');
   await page.getByLabel('Where you sell').selectOption('generic');
-  await sendTwice('**/api/stores', 'Add store');
+  await sendTwice('/api/stores', 'Add store');
   expect(await list('/api/stores')).toHaveLength(1);
 });
 
 test('a license is created once, even if the page was reloaded meanwhile', async () => {
   await openPage(page, '/licenses?create=true');
   await page.getByLabel('Customer email').fill('grace@example.com');
-  await loseNextAnswer(page, '**/api/v1/licenses/create');
+  await loseNextAnswer(page, '/api/v1/licenses/create');
   await page.getByRole('button', { name: 'Create license' }).last().click();
   await dialog().getByText('The service can’t be reached').waitFor();
   await page.reload();
@@ -85,7 +85,7 @@ const loseAndReload = async (url: string, button: string) => {
 
 test('a license is created once, even if nothing was typed and the page was reloaded meanwhile', async () => {
   await openPage(page, '/licenses?create=true');
-  await loseAndReload('**/api/v1/licenses/create', 'Create license');
+  await loseAndReload('/api/v1/licenses/create', 'Create license');
   await dialog().getByRole('button', { name: 'Create license' }).click();
   await page.getByRole('dialog', { name: 'License created' }).waitFor();
   expect(await list('/api/v1/licenses')).toHaveLength(2);
@@ -95,7 +95,7 @@ test('a license is renewed once, even if nothing was typed and the page was relo
   const { id } = await ada.addLicense({ expires_at: '2098-01-01' });
   await openPage(page, `/licenses/${id}`);
   await press('Renew');
-  await loseAndReload('**/renew', 'Renew license');
+  await loseAndReload('/renew', 'Renew license');
   await press('Renew');
   await dialog().getByRole('button', { name: 'Renew license' }).click();
   await page.getByText('License renewed through').waitFor();
@@ -115,7 +115,7 @@ test.for([
   const description = page.getByLabel('Description', { exact: true });
   await openPage(page, `/webhooks/${id}?tab=settings`);
   await description.fill('Payments');
-  await loseNextAnswer(page, '**/api/webhooks/*');
+  await loseNextAnswer(page, `/api/webhooks/${id}`);
   await press('Save changes');
   await page.getByText('The service can’t be reached').waitFor();
   await between();
@@ -129,16 +129,9 @@ test.for([
 test('so it is with the fields, metadata, and terms of a license', async () => {
   const { id } = await ada.addLicense({ customer_name: 'Grace', metadata: { order: 1 } });
   const lose = async (button: string) => {
-    // The page reads the license under the same URL.
-    const url = `**/api/v1/licenses/${id}`;
-    await page.route(url, async (route) => {
-      if (route.request().method() !== 'PATCH') return route.continue();
-      await route.fetch();
-      return route.abort();
-    });
+    await loseNextAnswer(page, `/licenses/${id}`);
     await dialog().getByRole('button', { name: button }).click();
     await dialog().getByText('The service can’t be reached').waitFor();
-    await page.unroute(url);
   };
   await openPage(page, `/licenses/${id}`);
   await press('Edit');
@@ -164,7 +157,7 @@ test('so it is with the fields, metadata, and terms of a license', async () => {
 test('a key whose earlier attempt was another one is created at the next attempt', async () => {
   await openPage(page, '/keys?create=true');
   await page.getByLabel('Name', { exact: true }).fill('First name');
-  await loseNextAnswer(page, '**/api/create-api-key');
+  await loseNextAnswer(page, '/api/create-api-key');
   await dialog().getByRole('button', { name: 'Create key' }).click();
   await dialog().getByText('The service can’t be reached').waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Second name');

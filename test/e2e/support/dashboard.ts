@@ -62,13 +62,18 @@ export const downloadBy = async (page: Page, target: Locator): Promise<{ name: s
   return { name: download.suggestedFilename(), text: await readText(await download.createReadStream()) };
 };
 
-/** Lets the service answer the next call to a URL, and loses its answer. */
-export const loseNextAnswer = (page: Page, url: string) =>
-  page.route(
-    url,
-    async (route) => {
-      await route.fetch();
-      await route.abort();
-    },
-    { times: 1 },
-  );
+/**
+ * Lets the service answer the page's next change of what has this path, and loses the answer. The page does so itself, because
+ * Playwright may hold a request that it intercepts for good.
+ */
+export const loseNextAnswer = (page: Page, path: string) =>
+  page.evaluate(`{
+    const send = window.fetch;
+    window.fetch = async (...call) => {
+      const response = await send(...call);
+      const { method } = call[0] instanceof Request ? call[0] : { method: 'GET', ...call[1] };
+      if (method === 'GET' || !new URL(response.url).pathname.endsWith('${path}')) return response;
+      window.fetch = send;
+      throw new TypeError('Failed to fetch');
+    };
+  }`);

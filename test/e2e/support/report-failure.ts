@@ -6,7 +6,7 @@ const MAX_LINES = 40;
 
 interface Seen {
   page: Page;
-  /** Requests without a successful response, and pages that were opened. */
+  /** Changes, requests without a successful response, and pages that were opened. */
   lines: string[];
 }
 
@@ -17,6 +17,9 @@ export const reportOnFailure = (page: Page): void => {
   const lines: string[] = [];
   const note = (line: string) => lines.push(`${new Date().toISOString().slice(11, 23)} ${line}`);
   page.on('framenavigated', (frame) => note(`opened ${frame.url()}`));
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') note(`${request.method()} ${request.url()}`);
+  });
   page.on('requestfailed', (request) =>
     note(`${request.method()} ${request.url()}: ${request.failure()?.errorText}`),
   );
@@ -30,8 +33,11 @@ export const reportOnFailure = (page: Page): void => {
 };
 
 const report = async ({ page, lines }: Seen): Promise<string> => {
-  const text = await page.locator('body').innerText({ timeout: 1_000 }).catch(String);
-  return [page.url(), ...lines.slice(-MAX_LINES), ...text.split('\n').slice(0, MAX_LINES)].join('\n  ');
+  const read = (selector: string) =>
+    page.locator(selector).last().innerText({ timeout: 1_000 }).catch(String);
+  const texts = [await read('[role=dialog], [role=alertdialog]'), await read('body')];
+  const shown = texts.flatMap((text) => text.split('\n').slice(0, MAX_LINES));
+  return [page.url(), ...lines.slice(-MAX_LINES), ...shown].join('\n  ');
 };
 
 /** Runs after each test. */
