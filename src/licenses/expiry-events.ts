@@ -1,23 +1,27 @@
 // The events of licenses that are about to expire or have expired. The scheduled work sends each event once, on its day. In each
 // account it looks up the licenses of four last days, so all other licenses cost nothing.
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
-import type { AccountDatabase } from '../db/client.ts';
+import { type AccountDatabase, accountDatabases } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
+import { inJson } from '../db/json-rows.ts';
 import { expiryPass } from '../db/schema.ts';
 import { eventChange, insertChanges } from '../gate/feed/write.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import { addDays, isoDate } from '../shared/rules/dates.ts';
-import { DAYS_BEFORE_EXPIRY } from '../shared/rules/events.ts';
+import { addDays, DAY_MS, isoDate } from '../shared/rules/dates.ts';
+import { DAYS_BEFORE_EXPIRY, type EventName } from '../shared/rules/events.ts';
 import { licenseEvent } from '../shared/text/events.ts';
 import { logError } from '../shared/text/log.ts';
 
 /** The most of each that one query reads, so that it doesn't keep other queries waiting. */
 const MAX_ACCOUNTS = 2_000;
 const MAX_LICENSES = 500;
-/** After so many pages or calls of gates, the next run goes on: a run has 1,000 queries and calls for all of its work. */
+/**
+ * After so many pages, or calls of gates in all databases, the next run goes on. For everything that it does, a run has 1,000 queries
+ * and 10,000 calls.
+ */
 const MAX_PAGES = 40;
-const MAX_CALLS = 300;
+const MAX_CALLS = 2_000;
 const CALLS_AT_ONCE = 10;
 
 /** The steps of a pass through an account: how many days are left to the licenses that it looks up. */
@@ -119,11 +123,19 @@ const send = async (db: AccountDatabase, position: Position, due: Due[], next: P
   await db.batch([...insertChanges({ db, accountId }, changes), move] as [typeof move]);
 };
 
-/** Lets gates take the events of the last page, and returns how many were called. */
+/** The events that a pass sends, which a gate gets that was out of reach on the day before, too. */
+const NAMES = ['license.expiring', 'license.expired'] satisfies EventName[];
+const TOLD_AGAIN_MS = 2 * DAY_MS;
+
+/**
+ * Lets gates take the events of the last page, and returns how many were called. The last row that a gate has applied stays in the
+ * feed, and is mostly an event: without its name and age, the pass would call the gate of nearly every account each day.
+ */
 const tell = async ({ env, db }: DatabaseCtx, { atAccount, toldThrough }: Position): Promise<number> => {
   const told = await db.all<{ id: string }>(sql`
     SELECT DISTINCT account_id AS id FROM feed
-    WHERE account_id >= ${toldThrough} AND account_id <= ${atAccount} AND kind = 'event'`);
+    WHERE account_id >= ${toldThrough} AND account_id <= ${atAccount} AND kind = 'event'
+      AND created_at > ${Date.now() - TOLD_AGAIN_MS} AND payload ->> 'name' ${inJson(NAMES)}`);
   const pull = async (id: string) => {
     try {
       await gateOf(env, id).pull(null);
@@ -138,7 +150,8 @@ const tell = async ({ env, db }: DatabaseCtx, { atAccount, toldThrough }: Positi
 };
 
 export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
-  for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < MAX_CALLS; pages++) {
+  const maxCalls = MAX_CALLS / accountDatabases(ctx.env).length;
+  for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < maxCalls; pages++) {
     const position = await findPosition(ctx.db);
     if (!position) return;
     calls += await tell(ctx, position);

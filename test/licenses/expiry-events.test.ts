@@ -1,8 +1,10 @@
 import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { drizzle } from 'drizzle-orm/d1';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { sendExpiryEvents } from '../../src/licenses/expiry-events.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { runScheduled } from '../../src/system/scheduled.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
@@ -29,6 +31,8 @@ beforeEach(async () => {
   // Each test begins on this day anew.
   await accountsD1.exec('DELETE FROM expiry_pass');
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 const pass = () => runScheduled(createScheduledController(), env);
 
@@ -127,6 +131,26 @@ test('a license that is renewed while its event is being sent has none', async (
   expect(statuses).toEqual([200]);
   await pass();
   await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
+});
+
+test('only gates with events to take are called, which were sent on this day or the day before', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const names = new Map([ada, bob].map(({ accountId }, i) => [accountId, i === 0 ? 'ada' : 'bob']));
+  await licenseThrough(ada, '2027-03-11');
+  await bob.createLicense();
+  let called: (string | undefined)[] = [];
+  vi.spyOn(AccountGate.prototype, 'pull').mockImplementation(async function (this: AccountGate) {
+    called.push(names.get((this as unknown as { ctx: DurableObjectState }).ctx.id.name ?? ''));
+  });
+  const days = [];
+  for (let day = 0; day < 5; day++) {
+    vi.setSystemTime(startOf(DAY) + day * DAY_MS);
+    called = [];
+    for (let run = 0; run < 2; run++) await sendExpiryEvents({ env, db: drizzle(accountsD1) });
+    days.push(called.filter((name) => name !== undefined));
+  }
+  // On the third day the license has expired.
+  expect(days).toEqual([['ada'], ['ada'], ['ada'], ['ada'], []]);
 });
 
 test('two runs at once send each event once', async () => {
