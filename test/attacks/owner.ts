@@ -4,6 +4,7 @@ import { type Answer, type Json, outcomeOf, PASSWORD, signUp } from '../support/
 import { mailsTo } from '../support/mails.ts';
 import { asVisitor, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 export const VARIANTS = [
   { name: 'without two-factor', hasTwoFactor: false },
@@ -25,7 +26,7 @@ export const resetByMail = async (email: string, password: string): Promise<Answ
   const links = () => mailsTo(email).filter(({ subject }) => subject === 'Reset your password');
   const before = links().length;
   await asVisitor('/api/forgot-password', { email });
-  await vi.waitUntil(() => links().length > before);
+  await waitUntil(() => links().length > before);
   const [token = ''] = /lkt_\w+/.exec(links().at(-1)?.text ?? '') ?? [];
   return asVisitor('/api/reset-password', { token, password });
 };
@@ -76,6 +77,6 @@ export const newOwner = async ({ hasTwoFactor }: { hasTwoFactor: boolean }) => {
     linkIn: (about: string) =>
       /lkt_\w+/.exec(mailsTo(email).findLast(({ subject }) => subject === about)?.text ?? '')?.[0] ?? '',
     /** Waits until the owner has got an email about something. */
-    isTold: (about: string) => vi.waitUntil(() => mailsTo(email).some(({ subject }) => subject === about)),
+    isTold: (about: string) => waitUntil(() => mailsTo(email).some(({ subject }) => subject === about)),
   };
 };

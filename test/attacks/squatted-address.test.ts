@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { outcomeOf, PASSWORD, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asVisitor, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { entriesFor, NEW_PASSWORD, resetByMail, tokenIn, trySignIn, VARIANTS } from './owner.ts';
 
 beforeEach(() => useFakeClock());
@@ -37,8 +38,8 @@ describe.for(VARIANTS)('whoever registers another person’s address first, $nam
     const eve = await squat(variant);
     await eve.asSession('POST', '/api/resend-verification');
     const isLink = ({ subject }: { subject: string }) => subject === 'Verify your email address';
-    const { text } = await vi.waitUntil(() => mailsTo(eve.email).find(isLink));
-    const verify = { token: /lkt_\w+/.exec(text)?.[0] };
+    const link = await waitUntil(() => mailsTo(eve.email).find(isLink));
+    const verify = { token: /lkt_\w+/.exec(link?.text ?? '')?.[0] };
     expect(outcomeOf(await asVisitor('/api/verify-email', verify))).toBe('401 reauthentication_required');
     expect((await eve.asSession('GET', '/api/account')).body.email_verified).toBe(false);
   });

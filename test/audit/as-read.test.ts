@@ -8,7 +8,8 @@ import { findLicense } from '../../src/licenses/find.ts';
 import { licenseEvent } from '../../src/shared/text/events.ts';
 import { outcomeOf } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
-import { readOutbox, waitUntil } from '../support/outbox.ts';
+import { readOutbox } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const openChange = async () => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { accountsD1 } from '../support/databases.ts';
 import { signUpWithStripe, stripeEnv } from '../support/stripe.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // A call that failed leaves its Idempotency-Key free, so that a repeat does what it could not do.
 
@@ -53,7 +54,7 @@ test('a call that waited for a start that failed starts a checkout when it is re
   let second: ReturnType<typeof init> | undefined;
   beforeNext('/v1/checkout/sessions', async () => {
     second = init('second');
-    await vi.waitUntil(async () => (await claimed.bind(ada.accountId).first<number>('n')) === 1);
+    await waitUntil(async () => (await claimed.bind(ada.accountId).first<number>('n')) === 1);
     return Response.json({ error: { type: 'invalid_request_error', message: 'No.' } }, { status: 400 });
   });
   expect([(await init('first')).status, (await second)?.status]).toEqual([503, 503]);

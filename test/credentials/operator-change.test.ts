@@ -6,6 +6,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeEach(() => {
   useFakeClock();
@@ -33,7 +34,7 @@ test('the address changes 48 hours after the operator asks for it, and the old o
     200,
     { id: ada.accountId, email: ada.email, new_email: newEmail, email_changes_at: CHANGES_AT },
   ]);
-  await vi.waitUntil(() => subjectsTo(ada.email).includes('Your email address is about to change'));
+  await waitUntil(() => subjectsTo(ada.email).includes('Your email address is about to change'));
   vi.advanceTimersByTime(HOUR_MS);
   expect((await change(ada.accountId, newEmail)).body.email_changes_at).toBe(CHANGES_AT);
   vi.advanceTimersByTime(47 * HOUR_MS - 60_000);

@@ -12,6 +12,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
 import { asVisitor, login, withToken } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 
@@ -26,7 +27,7 @@ const forgetful = async () => {
 };
 
 const untilTold = (email: string, about = 'Your password has changed') =>
-  vi.waitUntil(() => mailsTo(email).some(({ subject }) => subject === about));
+  waitUntil(() => mailsTo(email).some(({ subject }) => subject === about));
 
 test('forgot-password answers the same for a known, an unknown, and a throttled email, and hashes nothing', async () => {
   const ada = await register();

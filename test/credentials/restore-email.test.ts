@@ -13,6 +13,7 @@ import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeEach(() => {
   useFakeClock();
@@ -37,7 +38,7 @@ const changeTo = async (
 };
 
 const mailTo = async (email: string, subject: string) => {
-  await vi.waitUntil(() => mailsTo(email).some((mail) => mail.subject === subject));
+  await waitUntil(() => mailsTo(email).some((mail) => mail.subject === subject));
   return mailsTo(email).findLast((mail) => mail.subject === subject)?.text ?? '';
 };
 const tokenIn = (text: string, page: string) =>
@@ -232,10 +233,10 @@ test('an address that was never proved can’t be taken back', async () => {
 test('a link that is beyond the address’s limit of emails is stored sealed, and comes later', async () => {
   const ada = await registerVerified();
   for (let i = 0; i < 5; i++) await asVisitor('/api/forgot-password', { email: ada.email });
-  await vi.waitUntil(() => mailsTo(ada.email).length === 5);
+  await waitUntil(() => mailsTo(ada.email).length === 5);
   await changeTo(ada, `new-${ada.email}`);
   const held = firstD1.prepare('SELECT content FROM held_notices WHERE email = ?').bind(ada.email);
-  const content = await vi.waitUntil(async () => held.first<string>('content'));
+  const content = await waitUntil(async () => held.first<string>('content'));
   expect(content).toContain('/restore-email#token=');
   expect(content).not.toContain('lkt_');
   vi.advanceTimersByTime(HOUR_MS + 1);

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createApiKey } from '../../src/api-keys/create.ts';
 import { revealApiKey } from '../../src/api-keys/reveal.ts';
 import { rotateApiKey } from '../../src/api-keys/rotate.ts';
@@ -18,6 +18,7 @@ import { withoutTables } from '../support/gate.ts';
 import { mailsTo } from '../support/mails.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 
@@ -57,7 +58,7 @@ test('a reset by the owner of an address that was never proved ends what was mad
     expect(outcomeOf(await withToken(session))).toBe('401 invalid_session');
   expect(outcomeOf(await login(eve.email, eve.password))).toBe('401 invalid_credentials');
   expect(outcomeOf(await login(eve.email, NEW_PASSWORD))).toBe('200 ok');
-  await vi.waitUntil(() =>
+  await waitUntil(() =>
     mailsTo(eve.email).some(({ subject }) => subject === 'The account with your email address is yours'),
   );
   const log = (await withToken(token, 'GET', '/api/audit-log')).body.data;

@@ -5,6 +5,7 @@ import { mailsTo } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NEW_PASSWORD = 'a new horse battery';
 const WRONG_CODES = 'Wrong codes after your password';
@@ -25,7 +26,7 @@ test('five wrong codes after the right password leave an entry and send an email
   for (const challenge of [first, first, second, second]) expect((await answer(challenge)).status).toBe(401);
   expect(await entriesOf(ada, 'two_factor.fail')).toEqual([]);
   expect((await answer(first)).status).toBe(401);
-  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
+  await waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
   expect(await entriesOf(ada, 'two_factor.fail')).toMatchObject([{ details: { codes: 5 } }]);
 });
 
@@ -41,7 +42,7 @@ test('five wrong codes of a day are noticed, however slowly they come', async ()
     expect((await asVisitor('/api/login/two-factor', guess)).status).toBe(401);
     vi.advanceTimersByTime(3_600_000);
   }
-  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
+  await waitUntil(() => mailsAbout(ada.email, WRONG_CODES).length === 1);
   expect(await entriesOf(ada, 'two_factor.fail')).toMatchObject([{ details: { codes: 5 } }]);
 });
 
@@ -59,7 +60,7 @@ test.for([
   expect(await entriesOf(ada, 'session.fail')).toMatchObject([
     { actor: { kind: 'session' }, details: { tries: 10 } },
   ]);
-  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
+  await waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
   expect(mailsAbout(ada.email, WRONG_PROOFS)[0]?.text).toContain('Somebody who is signed in');
 });
 
@@ -71,7 +72,7 @@ test('ten wrong passwords with an API key leave an entry that names the key, and
   expect(await entriesOf(ada, 'session.fail')).toMatchObject([
     { actor: { kind: 'api_key', id: ada.apiKeyId }, details: { tries: 10 } },
   ]);
-  await vi.waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
+  await waitUntil(() => mailsAbout(ada.email, WRONG_PROOFS).length === 1);
   expect(mailsAbout(ada.email, WRONG_PROOFS)[0]?.text).toContain('Delete the key');
 });
 
@@ -86,7 +87,7 @@ test('a new password forgets every browser but the one that sets it', async () =
   await verifyAddress(ada.accountId);
   const thief = browserOf((await login(ada.email, ada.password)).headers);
   const own = browserOf((await login(ada.email, ada.password)).headers);
-  await vi.waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 2);
+  await waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 2);
   const change = { current_password: ada.password, password: NEW_PASSWORD };
   const changed = await ada.asSession('POST', '/api/change-password', change, { cookie: own });
   expect(changed.status).toBe(200);
@@ -94,17 +95,17 @@ test('a new password forgets every browser but the one that sets it', async () =
     asVisitor('/api/login', { email: ada.email, password: NEW_PASSWORD }, { cookie });
   expect((await signIn(own)).status).toBe(200);
   expect((await signIn(thief)).status).toBe(200);
-  await vi.waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 3);
+  await waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 3);
 });
 
 test('a password reset forgets every browser', async () => {
   const ada = await register();
   await verifyAddress(ada.accountId);
   const thief = browserOf((await login(ada.email, ada.password)).headers);
-  await vi.waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 1);
+  await waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 1);
   await asVisitor('/api/forgot-password', { email: ada.email });
   const token = await tokenTo(ada.email, 2);
   expect((await asVisitor('/api/reset-password', { token, password: NEW_PASSWORD })).status).toBe(200);
   await asVisitor('/api/login', { email: ada.email, password: NEW_PASSWORD }, { cookie: thief });
-  await vi.waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 2);
+  await waitUntil(() => mailsAbout(ada.email, NEW_SIGN_IN).length === 2);
 });

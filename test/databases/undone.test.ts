@@ -8,6 +8,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { findInD1 } from '../support/leftovers.ts';
 import { withOperatorToken } from '../support/operator.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 beforeEach(() => {
@@ -70,7 +71,7 @@ test.each(['closing', 'draining'])('a move that is canceled in the middle of %s 
   await runMove(ada.accountId, step);
   const held = holdUp(step);
   const alarm = runAlarm(ada.accountId);
-  await vi.waitUntil(() => held.isReached);
+  await waitUntil(() => held.isReached);
   expect(outcomeOf(await cancelMove(ada.accountId))).toBe('202 ok');
   held.isReleased = true;
   await alarm;
@@ -107,7 +108,7 @@ test('an account does not begin to move to another database and to another regio
   const { ada } = await sellerWithLicense();
   const held = holdUp('beginning', 1);
   const begun = startMove(ada.accountId, 'DB');
-  await vi.waitUntil(() => held.isReached);
+  await waitUntil(() => held.isReached);
   expect(await gate(ada.accountId).startMove('weur')).toMatchObject({ movingTo: 'weur' });
   held.isReleased = true;
   expect(outcomeOf(await begun)).toBe('409 invalid_transition');

@@ -10,9 +10,10 @@ import { setPlan, withoutTables } from '../support/gate.ts';
 import { contentOf, findInD1, findLeftovers } from '../support/leftovers.ts';
 import { mailsTo } from '../support/mails.ts';
 import { gateIn, move } from '../support/moving.ts';
-import { addEndpoint, outbox, waitUntil } from '../support/outbox.ts';
+import { addEndpoint, outbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, presentedKey, setHome } from '../support/regions.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 const CUSTOMER = 'erase-me@customers.example';

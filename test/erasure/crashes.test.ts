@@ -7,7 +7,7 @@ import { finishErasure, progressOf, runErasureAlarm } from '../support/erasing.t
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, kill } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
-import { waitUntil } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 // What the erasure of an account does, step by step, and what may come between two steps.
@@ -118,7 +118,7 @@ test('whoever signs in while the gate ends the user is refused, or keeps all of 
       await scheduler.wait(1);
     });
     const erasing = runErasureAlarm(ada.accountId);
-    await waitUntil(async () => isReached, Boolean);
+    await waitUntil(() => isReached);
     const signedIn = await logIn(ada);
     await erasing;
     stop();

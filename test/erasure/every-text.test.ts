@@ -4,10 +4,11 @@ import { notify, paid, SECRET } from '../stores/shop.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { openApi, operationAt, OPERATIONS } from '../support/openapi.ts';
-import { addEndpoint, waitUntil } from '../support/outbox.ts';
+import { addEndpoint } from '../support/outbox.ts';
 import { openPortal, signInByApplication } from '../support/portal.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerOn } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 

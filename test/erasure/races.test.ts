@@ -12,6 +12,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { findInD1 } from '../support/leftovers.ts';
 import { outbox, withOutboxMethod } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 /** Runs `work` after the context's first batch, which reads. */
 const afterRead = (ctx: Ctx, work: () => Promise<unknown>): Ctx => {
@@ -116,7 +117,7 @@ test.each([0, 60_000])(
     await gate(ctx.accountId).eraseDue();
     const held = holdUpList();
     const alarm = runErasureAlarm(ctx.accountId);
-    await vi.waitUntil(() => held.isReached);
+    await waitUntil(() => held.isReached);
     // The Worker dies after the commit that begins the erasure, and after it has told the gate.
     const cutOff = afterRead(ctx, () => Promise.reject(new Error('cut off')));
     await expect(eraseCustomer(cutOff, ann)).rejects.toThrow('cut off');

@@ -10,9 +10,10 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { gateIn, move } from '../support/moving.ts';
-import { addEndpoint, outbox, waitUntil } from '../support/outbox.ts';
+import { addEndpoint, outbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { branch, openBranch, setHome, verifyIn } from '../support/regions.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerOn } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 

@@ -1,9 +1,9 @@
-import { vi } from 'vitest';
 import { type Account, register } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { heldFor, mailsTo } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 /** An email that is to come if something has happened. */
 export interface Expected {
@@ -40,7 +40,7 @@ export const registerVerified = async () => {
 /** Has got the email about two-factor authentication already. */
 export const registerTwoFactor = async () => {
   const ada = await enableTwoFactor(await registerVerified());
-  await vi.waitUntil(() => mailsTo(ada.email).length === 1);
-  await vi.waitUntil(async () => (await heldFor(ada.email)).length === 0);
+  await waitUntil(() => mailsTo(ada.email).length === 1);
+  await waitUntil(async () => (await heldFor(ada.email)).length === 0);
   return ada;
 };

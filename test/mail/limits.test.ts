@@ -16,6 +16,7 @@ import { withoutTables } from '../support/gate.ts';
 import { heldFor, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeEach(() => {
   useFakeClock();
@@ -26,7 +27,7 @@ const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subjec
 
 /** Waits until so many are held, and no request is sending one. */
 const untilHeld = (email: string, times: number) =>
-  vi.waitUntil(async () => {
+  waitUntil(async () => {
     const held = await heldFor(email);
     const isMerged = held.every(({ subject }) => !/ \w{12}$/.test(subject));
     return isMerged && held.reduce((sum, row) => sum + row.times, 0) === times;
@@ -54,7 +55,7 @@ test('an address gets five emails an hour and 15 a day, whichever accounts cause
       for (let i = 0; i < 2; i++) expect(outcomeOf(await askFor(ada, stranger))).toBe('202 ok');
     }
     sent += expected;
-    await vi.waitUntil(() => mailsTo(stranger).length === sent);
+    await waitUntil(() => mailsTo(stranger).length === sent);
     vi.advanceTimersByTime(HOUR_MS + 1);
   }
   expect(subjectsTo(stranger)).toHaveLength(15);
@@ -196,7 +197,7 @@ const flood = async (email: string, count: number) => {
       await eve.prove();
       expect(outcomeOf(await askFor(eve, email))).toBe('202 ok');
     }
-    await vi.waitUntil(() => mailsTo(email).length === count + sent);
+    await waitUntil(() => mailsTo(email).length === count + sent);
     vi.advanceTimersByTime(HOUR_MS + 1);
   }
 };

@@ -11,6 +11,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan, setUsage, withoutTables } from '../support/gate.ts';
 import { lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Emails that nobody has asked for, and how their owner switches them off.
 
@@ -118,7 +119,7 @@ test('an owner gets no emails about what they have switched off, and still those
   );
   await ada.prove();
   expect(outcomeOf(await ada.asSession('POST', '/api/change-password', passwords))).toBe('200 ok');
-  await vi.waitUntil(() => subjects().length === 1);
+  await waitUntil(() => subjects().length === 1);
   expect(subjects()).toEqual(['Your password has changed']);
 
   expect((await ada.asSession('PATCH', '/api/account', { muted_emails: [] })).status).toBe(200);

@@ -18,6 +18,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { heldFor, lastMailTo, mailsTo, senderNow, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeEach(() => {
   useFakeClock();
@@ -37,7 +38,7 @@ const changePassword = async (ada: Account) => {
   expect(outcomeOf(await ada.asSession('POST', '/api/change-password', body))).toBe('200 ok');
 };
 
-const untilNothingHeld = (email: string) => vi.waitUntil(async () => (await heldFor(email)).length === 0);
+const untilNothingHeld = (email: string) => waitUntil(async () => (await heldFor(email)).length === 0);
 
 const hourLater = async () => {
   vi.advanceTimersByTime(HOUR_MS);
@@ -93,7 +94,7 @@ test('no response waits for an email, and the scheduled work leaves one alone th
   const sent = vi.fn<(mail: unknown) => Promise<EmailSendResult>>(() => slow.promise);
   const stop = sendMailsBy(sent);
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
-  await vi.waitUntil(() => sent.mock.calls.length === 2);
+  await waitUntil(() => sent.mock.calls.length === 2);
   await runHourlyWork();
   expect(sent).toHaveBeenCalledTimes(2);
   slow.resolve({ messageId: 'x' });
@@ -129,7 +130,7 @@ test('a process that dies between an email and its row sends it twice, and not t
     return send(mail);
   });
   await changePassword(ada);
-  await vi.waitUntil(() => log.lines.some((line) => line.includes('mail_not_sent')));
+  await waitUntil(() => log.lines.some((line) => line.includes('mail_not_sent')));
   log.stop();
   stop();
   await rename('held_gone', 'held_notices');
@@ -145,7 +146,7 @@ test('what happens in an hour without emails is told in one email, whose way bac
     const { token, row } = newUserToken(publicCtx, ada.accountId, 'change_email', `thief-${ada.email}`);
     await publicCtx.firstDb.insert(userTokens).values(row);
     expect(outcomeOf(await withToken(ada.token, 'POST', '/api/verify-email', { token }))).toBe('200 ok');
-    await vi.waitUntil(async () => (await heldFor(ada.email)).reduce((n, { times }) => n + times, 0) === 5);
+    await waitUntil(async () => (await heldFor(ada.email)).reduce((n, { times }) => n + times, 0) === 5);
     const { results } = await firstD1.prepare('SELECT content FROM held_notices').all();
     expect(JSON.stringify(results)).toContain('/restore-email#token=');
     expect(JSON.stringify(results)).not.toContain('lkt_');
@@ -210,7 +211,7 @@ test('the erasure of an account ends what is held for it', async () => {
     await changePassword(ada);
     const body = { current_password: NEW_PASSWORD, confirm: ada.email };
     expect(outcomeOf(await ada.asSession('DELETE', '/api/account', body))).toBe('202 ok');
-    await vi.waitUntil(async () => (await heldFor(ada.email)).length === 2);
+    await waitUntil(async () => (await heldFor(ada.email)).length === 2);
     await finishErasure(ada.accountId);
   });
   expect(await findLeftovers(ada.accountId, [ada.accountId, ada.email])).toEqual([]);

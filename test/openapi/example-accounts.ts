@@ -5,10 +5,10 @@ import { openShop, paid } from '../stores/shop.ts';
 import { codeAt } from '../support/authenticator.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
-import { waitUntil } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { addSession, verifyAddress } from '../support/sign-in.ts';
 import { enableTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import type { Values } from './area.ts';
 
 type SetUp = (ada: Customer) => Promise<Values>;

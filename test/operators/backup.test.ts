@@ -20,8 +20,8 @@ import {
   readEvents,
   readOutbox,
   runOutboxAlarm,
-  waitUntil,
 } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 useOperator();
 

@@ -6,7 +6,8 @@ import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, tamper, withoutTables } from '../support/gate.ts';
 import { scrapeMetrics, withOperatorToken } from '../support/operator.ts';
-import { consume, loseHints, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { consume, loseHints, outbox, runOutboxAlarm } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 test('metrics count requests and refusals by route, and tell the size of each database', async () => {

@@ -1,10 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { webhookDisabled } from '../../src/mail/account-templates.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import { outcomeOf } from '../support/client.ts';
 import { keepMails, mailsTo } from '../support/mails.ts';
 import { freshEmail, sellerWithCustomer, signInByApplication, visit } from '../support/portal.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeAll(keepMails);
 
@@ -16,7 +17,7 @@ const openFlooded = async () => {
   const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
   for (let i = 1; i <= 4; i++) {
     await visit(slug, 'POST', '/sign-in', { email });
-    await vi.waitUntil(() => mailsTo(email).length === Math.min(i, 3));
+    await waitUntil(() => mailsTo(email).length === Math.min(i, 3));
   }
   return { email, asCustomer };
 };
@@ -25,7 +26,7 @@ test('a customer’s keys are sent, however many sign-ins a stranger has asked f
   const { email, asCustomer } = await openFlooded();
   const resend = async () => outcomeOf(await asCustomer('POST', '/resend-keys', {}));
   for (let i = 0; i < 3; i++) expect(await resend()).toBe('202 ok');
-  await vi.waitUntil(() => mailsTo(email).length >= 6);
+  await waitUntil(() => mailsTo(email).length >= 6);
   expect(subjectsTo(email).slice(3)).toEqual(Array(3).fill('Your license keys from Orrery'));
   expect(await resend()).toBe('429 rate_limit_exceeded');
 });
@@ -35,7 +36,7 @@ test('both links of a change of address are sent, however many sign-ins a strang
   const to = freshEmail('new');
   expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('202 ok');
   const subject = 'Confirm your new email address for Orrery';
-  await vi.waitUntil(() => mailsTo(to).length === 1);
+  await waitUntil(() => mailsTo(to).length === 1);
   expect([subjectsTo(email).slice(3), subjectsTo(to)]).toEqual([[subject], [subject]]);
 });
 
@@ -48,7 +49,7 @@ test('an address gets three links of changes an hour, whoever names it as their 
   };
   for (let i = 1; i <= 3; i++) {
     expect((await change()).outcome).toBe('202 ok');
-    await vi.waitUntil(() => mailsTo(to).length === i);
+    await waitUntil(() => mailsTo(to).length === i);
   }
   const { email, outcome } = await change();
   expect(outcome).toBe('429 rate_limit_exceeded');

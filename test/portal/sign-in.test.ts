@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { keepMails, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
@@ -12,6 +12,7 @@ import {
   visit,
 } from '../support/portal.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeAll(keepMails);
 
@@ -72,7 +73,7 @@ test('the answer waits for no email, so its time tells nothing of the address', 
     return { messageId: '<1@example.com>' };
   });
   expect((await visit(slug, 'POST', '/sign-in', { email })).status).toBe(202);
-  await vi.waitUntil(() => asked === 1);
+  await waitUntil(() => asked === 1);
   sending.resolve();
   stop();
 });
@@ -83,9 +84,9 @@ test('an address gets three emails an hour, whichever sellers’ portals are ask
   await other.ada.createLicense({ customer_email: email });
   for (const portal of [slug, other.slug, slug, other.slug, slug]) {
     expect((await visit(portal, 'POST', '/sign-in', { email })).status).toBe(202);
-    await vi.waitFor(() => expect(mailsTo(email).length).toBeGreaterThan(0));
+    await waitUntil(() => mailsTo(email).length > 0);
   }
-  await vi.waitFor(() => expect(mailsTo(email)).toHaveLength(3));
+  await waitUntil(() => mailsTo(email).length === 3);
   await signInByApplication(other.ada, other.slug, { customer_email: email });
   expect(mailsTo(email)).toHaveLength(3);
   await signInWith(slug, { token: tokenIn(mailsTo(email)[0]?.text ?? '') });

@@ -8,6 +8,7 @@ import { firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
 import { addSession, login, withToken } from '../support/sign-in.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const MINUTE_MS = 60_000;
 const WRONG_PASSWORD = 'wrong horse battery';
@@ -83,7 +84,7 @@ test('at most 100 logins of an isolate wait for others, because each of them que
     if (answer.status === 429) refused++;
     return answer;
   });
-  await vi.waitUntil(() => refused === 30, { timeout: 10_000 });
+  await waitUntil(() => refused === 30);
   await firstD1.prepare('UPDATE throttles SET attempts = 100, pending = 0').run();
   expect(countStatuses(await logins)).toEqual({ 429: 130 });
 });

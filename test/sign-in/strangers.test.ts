@@ -8,6 +8,7 @@ import { heldFor } from '../support/mails.ts';
 import { asVisitor, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const WRONG = 'wrong horse battery';
 const MINUTE_MS = 60_000;
@@ -159,7 +160,7 @@ test('a flood of refused logins with made-up or foreign cookies hardly queries D
   const [ada, eve] = [await besieged(), await register()];
   const foreign = browserOf(await signIn(eve));
   // The email about it is sent.
-  await vi.waitUntil(async () => (await heldFor(eve.email)).length === 0);
+  await waitUntil(async () => (await heldFor(eve.email)).length === 0);
   const madeUp = `__Host-browser=${mintToken(publicCtx, 'lkb_').slice(0, -1)}!`;
   const { result, statements } = await recordStatements(async () => {
     const answers: Answer[] = [];

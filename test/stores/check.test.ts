@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { workOnStores } from '../../src/stores/work.ts';
 import { type Customer, outcomeOf, signUp } from '../support/client.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { openShop } from './shop.ts';
 import { invoice, session, stripeEvent } from './stripe-bodies.ts';
 
@@ -65,7 +66,7 @@ test('a store’s API key is tried as soon as the seller gives it', async () => 
   expect(hints).toEqual([]);
   const patch = (body: object) => ada.asSession('PATCH', `/api/stores/${storeId}`, body);
   expect(outcomeOf(await patch({ api_key: 'rk_live_1' }))).toBe('200 ok');
-  await vi.waitUntil(() => hints.length > 0);
+  await waitUntil(() => hints.length > 0);
   expect(hints).toEqual([{ account_id: ada.accountId, work: 'stores' }]);
 });
 
@@ -94,14 +95,11 @@ test('an API key that is replaced while the provider is asked with the old one i
     return Response.json({}, { status: 401 });
   });
   const shop = await openStripeShop(ada);
-  const isAnswered = { check_problem: null, checked_at: expect.any(String) };
-  await vi.waitFor(
-    async () => {
-      await workOnStores(env, ada.accountId);
-      expect(await shop.store()).toMatchObject(isAnswered);
-    },
-    { timeout: 5_000 },
-  );
+  const store = async () => {
+    await workOnStores(env, ada.accountId);
+    return shop.store();
+  };
+  await expect.poll(store).toMatchObject({ check_problem: null, checked_at: expect.any(String) });
   expect(keys).toEqual(['Bearer rk_live_1', 'Bearer rk_live_2']);
 });
 

@@ -4,12 +4,13 @@ import { openShop, paid } from '../stores/shop.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 import { type Customer, outcomeOf } from './client.ts';
 import { accountsD1, firstD1 } from './databases.ts';
-import { addEndpoint, waitUntil } from './outbox.ts';
+import { addEndpoint } from './outbox.ts';
 import { openPortal, signInByApplication } from './portal.ts';
 import { newReceiver } from './receiver.ts';
 import { openBranch, setHome } from './regions.ts';
 import { asVisitor, login, verifyAddress } from './sign-in.ts';
 import { enableTwoFactor } from './two-factor.ts';
+import { waitUntil } from './wait-until.ts';
 
 // An account with a row in every table that can have one, and its owner's name in every text of its own.
 
@@ -27,7 +28,7 @@ export const furnishUser = async (ada: Customer) => {
   const held = firstD1
     .prepare('SELECT count(*) AS n FROM held_notices WHERE account_id = ?')
     .bind(ada.accountId);
-  await waitUntil(async () => held.first<number>('n'), Boolean);
+  await waitUntil(async () => held.first<number>('n'));
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
   const { recoveryCodes } = await enableTwoFactor(ada);
   await asVisitor('/api/forgot-password', { email: ada.email });

@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { Mail } from '../../src/mail/render.ts';
 import { accountsD1, firstD1 } from './databases.ts';
+import { waitUntil } from './wait-until.ts';
 
 interface SentMail extends Mail {
   from: EmailAddress;
@@ -43,7 +44,7 @@ export const heldFor = async (email: string) => {
 
 /** Waits until the address has got `count` emails and returns the last. */
 export const lastMailTo = async (address: string, count = 1): Promise<SentMail> => {
-  await vi.waitUntil(() => mailsTo(address).length >= count);
+  await waitUntil(() => mailsTo(address).length >= count);
   const mails = mailsTo(address);
   expect(mails).toHaveLength(count);
   return mails[count - 1] as SentMail;

@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 import { gateAt } from '../../src/shared/objects/address.ts';
 import type { Region } from '../../src/shared/rules/regions.ts';
 import { gate } from './gate.ts';
-import { waitUntil } from './outbox.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** The object that is the account's gate in an epoch. */
 export const gateIn = (accountId: string, epoch: number) => gateAt(env, accountId, epoch);

@@ -124,22 +124,6 @@ export const withOutboxMethod = (
   }),
 });
 
-/** Reads until `isDone` returns true. Unlike `expect.poll`, it works with a fake clock. */
-export const waitUntil = async <T>(
-  read: () => Promise<T>,
-  isDone: (value: T) => boolean,
-  timeoutMs = 30_000,
-): Promise<T> => {
-  const endMs = performance.now() + timeoutMs;
-  for (;;) {
-    const value = await read();
-    if (isDone(value)) return value;
-    if (performance.now() > endMs)
-      throw new Error(`Timed out. The last value was ${JSON.stringify(value)?.slice(0, 1_000)}.`);
-    await scheduler.wait(20);
-  }
-};
-
 /** Adds a webhook endpoint and returns helpers to inspect it. */
 export const addEndpoint = async (customer: Customer, url: string, fields: Record<string, unknown> = {}) => {
   const { status, body } = await customer.asSession('POST', '/api/webhooks', { url, ...fields });

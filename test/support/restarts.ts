@@ -1,5 +1,5 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { waitUntil } from './outbox.ts';
+import { waitUntil } from './wait-until.ts';
 
 /**
  * Returns a function that waits until the objects have restarted since. Takes functions, because a stub is of no use
@@ -13,6 +13,6 @@ export const watchRestarts = async (...stubs: (() => DurableObjectStub)[]) => {
   const hasRestarted = (stub: () => DurableObjectStub) =>
     look(stub, (instance) => !before.has(instance)).catch(() => false);
   return async () => {
-    for (const stub of stubs) await waitUntil(() => hasRestarted(stub), Boolean);
+    for (const stub of stubs) await waitUntil(() => hasRestarted(stub));
   };
 };

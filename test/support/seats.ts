@@ -5,6 +5,7 @@ import { machineOf } from './activations.ts';
 import type { Customer, Json } from './client.ts';
 import { useFakeClock } from './fake-clock.ts';
 import { callFrom, openBranch, verifyFrom, verifyIn } from './regions.ts';
+import { waitUntil } from './wait-until.ts';
 import { sellerAtHome } from './worlds.ts';
 
 export const SEATS = { max_activations: 2, self_service: true, entitlements: { export: true } };
@@ -68,8 +69,9 @@ export const useSeats = () => {
     renewed: async () => {
       const { ada, plainKey } = world;
       await verifyIn('oc', ada, 'UNKNOWN-KEY');
-      await vi.waitFor(async () =>
-        expect(await verifyFrom('oc', ada, plainKey)).toMatchObject({ region: 'oc' }),
+      await waitUntil(
+        () => verifyFrom('oc', ada, plainKey),
+        ({ region }) => region === 'oc',
       );
     },
   };

@@ -6,6 +6,7 @@ import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
 import { registerTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 beforeEach(() => {
   useFakeClock();
@@ -26,7 +27,7 @@ test('two-factor goes off 48 hours after the operator resets it, and the owner i
   const answer = await reset(ada.accountId);
   expect(answer.body).toMatchObject({ id: ada.accountId, email: ada.email, two_factor_reset_at: RESET_AT });
   const told = (subject: string) =>
-    vi.waitUntil(() => mailsTo(ada.email).some((mail) => mail.subject === subject));
+    waitUntil(() => mailsTo(ada.email).some((mail) => mail.subject === subject));
   await told('Two-factor authentication is about to be turned off');
   const shown = async () => (await ada.asSession('GET', '/api/account')).body.two_factor_reset_at;
   expect(await shown()).toBe(RESET_AT);
@@ -73,7 +74,7 @@ test('a password alone stops no reset, and a new one finds it carried out', asyn
   vi.advanceTimersByTime(HOUR_MS);
   await asVisitor('/api/forgot-password', { email: ada.email });
   const find = () => mailsTo(ada.email).find(({ subject }) => subject === 'Reset your password');
-  await vi.waitUntil(() => find() !== undefined);
+  await waitUntil(() => find() !== undefined);
   const [, token] = /#token=(lkt_\w+)/.exec(find()?.text ?? '') ?? [];
   const answer = await asVisitor('/api/reset-password', { token, password: 'a new horse battery' });
   expect(outcomeOf(answer)).toBe('200 ok');

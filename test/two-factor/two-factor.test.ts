@@ -9,6 +9,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
 import { addSession, asVisitor, verifyAddress, withToken } from '../support/sign-in.ts';
 import { enableTwoFactor, registerTwoFactor } from '../support/two-factor.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const STEP_MS = 30_000;
 const MINUTE_MS = 60_000;
@@ -69,7 +70,7 @@ test('a login with two-factor authentication requires a code, and answers as a l
   expect(await isOn()).toBe(false);
   expect((await ada.login()).status).toBe(200);
   const isTold = (subject: string) => mailsTo(ada.email).some((mail) => mail.subject === subject);
-  await vi.waitUntil(() => isTold('Two-factor authentication is off'));
+  await waitUntil(() => isTold('Two-factor authentication is off'));
   expect(isTold('Two-factor authentication is on')).toBe(true);
   expect(await actionsOf(ada.accountId)).toEqual([
     'register null',

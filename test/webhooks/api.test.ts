@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
 import { ALL_EVENTS } from '../support/events.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, waitUntil } from '../support/outbox.ts';
+import { addEndpoint } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');

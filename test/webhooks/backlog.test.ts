@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { MAX_PENDING } from '../../src/shared/rules/webhooks.ts';
 import type { Json } from '../support/client.ts';
-import { addEndpoint, loseHints, readOutbox, tamperOutbox, waitUntil } from '../support/outbox.ts';
+import { addEndpoint, loseHints, readOutbox, tamperOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {

@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { addEndpoint, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Deliveries to a real HTTP receiver. `slow.test.ts` covers receivers that respond late or never.
 

@@ -6,7 +6,8 @@ import { newEvent } from '../../src/shared/text/events.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
 import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
 import { anEvent, listen } from '../support/listening.ts';
-import { evictOutbox, killOutbox, outbox, readOutbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { evictOutbox, killOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerOn, sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {

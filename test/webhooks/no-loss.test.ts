@@ -8,10 +8,10 @@ import {
   loseHints,
   msUntilAlarm,
   runOutboxAlarm,
-  waitUntil,
   withOutboxMethod,
   withoutTable,
 } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 afterEach(() => {

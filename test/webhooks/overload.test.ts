@@ -4,15 +4,9 @@ import { newEvent } from '../../src/shared/text/events.ts';
 import type { DeliveryJob } from '../../src/webhooks/jobs.ts';
 import type { Json } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import {
-  addEndpoint,
-  loseHints,
-  outbox,
-  runOutboxAlarm,
-  tamperOutbox,
-  waitUntil,
-} from '../support/outbox.ts';
+import { addEndpoint, loseHints, outbox, runOutboxAlarm, tamperOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 // A receiver that can't keep up gets fewer requests, and loses none.

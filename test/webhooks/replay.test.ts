@@ -7,15 +7,9 @@ import { WebhookOutbox } from '../../src/webhooks/webhook-outbox.ts';
 import { type Customer, type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { lastMailTo, mailsTo } from '../support/mails.ts';
-import {
-  addEndpoint,
-  killOutbox,
-  outbox,
-  runOutboxAlarm,
-  tamperOutbox,
-  waitUntil,
-} from '../support/outbox.ts';
+import { addEndpoint, killOutbox, outbox, runOutboxAlarm, tamperOutbox } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');
 const MINUTE_MS = 60_000;

@@ -3,14 +3,8 @@ import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import {
-  loseHints,
-  msUntilAlarm,
-  readOutbox,
-  runOutboxAlarm,
-  tamperOutbox,
-  waitUntil,
-} from '../support/outbox.ts';
+import { loseHints, msUntilAlarm, readOutbox, runOutboxAlarm, tamperOutbox } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 const NOON = Date.parse('2027-03-10T12:00:00.000Z');

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint, consume, loseHints, waitUntil } from '../support/outbox.ts';
+import { addEndpoint, consume, loseHints } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const LICENSES = 8;
 /** Deliveries to an endpoint that are on their way at a time. */

@@ -6,6 +6,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, statistics, storedEvents, tamper } from '../support/gate.ts';
 import { addEndpoint, readEvents, readOutbox, withoutTable } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 // Events are committed together with their cause and reach the outbox even if a Durable Object dies.
 
@@ -154,7 +155,7 @@ test('an event whose deliveries could not be stored is forwarded again and deliv
   await withoutTable(ada.accountId, 'deliveries', async () => {
     await ada.verify(key);
     // Forwarding fails some time after the response to the verify.
-    await vi.waitUntil(() => log.mock.calls.some(([line]) => String(line).includes('relay_failed')));
+    await waitUntil(() => log.mock.calls.some(([line]) => String(line).includes('relay_failed')));
     expect(await unforwarded(ada.accountId)).toHaveLength(1);
   });
   expect(await runDurableObjectAlarm(gate(ada.accountId))).toBe(true);

@@ -1,15 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
-import {
-  addEndpoint,
-  consume,
-  loseHints,
-  runOutboxAlarm,
-  waitUntil,
-  withOutboxMethod,
-} from '../support/outbox.ts';
+import { addEndpoint, consume, loseHints, runOutboxAlarm, withOutboxMethod } from '../support/outbox.ts';
 import type { Reply } from '../support/receiver-server.ts';
 import { newReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 // An endpoint whose URL changes while an attempt at the earlier URL is still under way.

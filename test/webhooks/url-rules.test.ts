@@ -2,7 +2,8 @@ import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { webhookUrlProblem } from '../../src/webhooks/url-rules.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evictOutbox, outbox, runOutboxAlarm, waitUntil } from '../support/outbox.ts';
+import { evictOutbox, outbox, runOutboxAlarm } from '../support/outbox.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
 
 const PUBLIC = { ownHosts: ['latchkey.example.com'], allowLoopback: false };

@@ -27,13 +27,9 @@ test('a branch goes on answering after its home has moved, and a change reaches 
     calls++;
     return verifyIn('oc', ada, license.license_key);
   };
-  const answers = () =>
-    vi.waitFor(
-      async () => {
-        expect(await inBranch()).toMatchObject({ region: 'oc', refused: null, verdict: { valid: true } });
-      },
-      { timeout: 10_000 },
-    );
+  const answers = async () => {
+    await expect.poll(inBranch).toMatchObject({ region: 'oc', refused: null, verdict: { valid: true } });
+  };
   await answers();
   await move(ada.accountId, 'weur');
   // The new home may answer at first, as after a restart.
@@ -50,9 +46,7 @@ test('a home that moves to the region of a branch closes the branch, and takes o
   const before = await usage();
   await verifyIn('oc', ada, license.license_key);
   await move(ada.accountId, 'oc');
-  await vi.waitFor(async () => {
-    expect((await ada.asSession('GET', '/api/regions')).body.branches).toEqual([]);
-  });
+  await expect.poll(async () => (await ada.asSession('GET', '/api/regions')).body.branches).toEqual([]);
   expect(await verifyIn('oc', ada, license.license_key)).toMatchObject({ region: 'oc', refused: null });
   expect(await usage()).toBe(before + 2);
 });

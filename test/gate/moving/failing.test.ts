@@ -8,9 +8,9 @@ import { type Customer, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
 import { arrive, gateIn, move, RETRY_MS, tablesOf } from '../../support/moving.ts';
-import { waitUntil } from '../../support/outbox.ts';
 import { presentedKey, setHome } from '../../support/regions.ts';
 import { watchRestarts } from '../../support/restarts.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 // Moves that fail or take long, and what is left after one.
 

@@ -8,9 +8,10 @@ import { openLicense } from '../../support/activations.ts';
 import type { Answer } from '../../support/client.ts';
 import { statistics } from '../../support/gate.ts';
 import { gateIn, move } from '../../support/moving.ts';
-import { readEvents, waitUntil } from '../../support/outbox.ts';
+import { readEvents } from '../../support/outbox.ts';
 import { newReceiver } from '../../support/receiver.ts';
 import { presentedKey } from '../../support/regions.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 /** A plan with room, and a webhook that wants every event. */
 const openAccount = async () => {

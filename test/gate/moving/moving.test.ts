@@ -11,8 +11,8 @@ import { signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, readGate, statistics } from '../../support/gate.ts';
 import { arrive, gateIn, killGate, move, RETRY_MS } from '../../support/moving.ts';
-import { waitUntil } from '../../support/outbox.ts';
 import { presentedKey } from '../../support/regions.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -9,7 +9,7 @@ import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate } from '../../support/gate.ts';
 import { arrive, gateIn, killGate, move, RETRY_MS } from '../../support/moving.ts';
-import { waitUntil } from '../../support/outbox.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 // What happens at each step of a move.
 

@@ -10,8 +10,8 @@ import { d1Of } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, readGate } from '../../support/gate.ts';
 import { contentOf } from '../../support/leftovers.ts';
-import { waitUntil } from '../../support/outbox.ts';
 import { branch, callFrom, openBranch, verifyAtHome, verifyIn } from '../../support/regions.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
 const NAME = 'Mainframe of the admiral';
@@ -101,7 +101,7 @@ test('a branch drops its copies once home has loaded its own again, also if that
     return eraseTraces.call(this, isTold);
   });
   const deleted = ada.asSession('DELETE', `/api/v1/licenses/${id}`);
-  await vi.waitUntil(() => held.isReached);
+  await waitUntil(() => held.isReached);
 
   // D1 was restored, of which no row of the feed tells.
   await d1Of('licenses')

@@ -8,6 +8,7 @@ import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, kill, readGate, statistics } from '../../support/gate.ts';
 import { branch, openBranch, verifyIn } from '../../support/regions.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
 // A home that is restored from a backup, and its branches, which are not.
@@ -110,7 +111,7 @@ test.for([false, true])(
     }
     await restore(ada.accountId, backup);
     vi.advanceTimersByTime(LEASE_MS);
-    await vi.waitFor(async () => expect(await openBranches()).toEqual([]), 5_000);
+    await waitUntil(openBranches, ({ length }) => length === 0);
     // The branch had counted one call. If it can't tell any more, what it was granted counts.
     expect((await statistics(ada.accountId)).apiUsage - apiUsage).toBe(hasClosed ? 20 : 1);
     vi.advanceTimersByTime(OPEN_WINDOW_MS);

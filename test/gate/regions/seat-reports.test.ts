@@ -7,6 +7,7 @@ import { machineOf } from '../../support/activations.ts';
 import { gate, readGate, tamper } from '../../support/gate.ts';
 import { presentedKey, verifyFrom, verifyIn } from '../../support/regions.ts';
 import { useSeats } from '../../support/seats.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 // What home and a branch tell each other of seats with a renewal.
 
@@ -90,6 +91,6 @@ test('home learns once an hour when a branch has seen a machine, and for heartbe
   const { apiUsage } = (await verifyIn('oc', world.ada, 'UNKNOWN-KEY')) as { apiUsage: number };
   const { region, body } = await on('oc', 'verify', 1);
   expect({ region, usage: body.api_usage }).toEqual({ region: 'oc', usage: apiUsage + 1 });
-  await vi.waitFor(async () => expect(await lastSeen()).not.toBe(first));
+  await waitUntil(lastSeen, (seen) => seen !== first);
   expect(await on('oc', 'heartbeat', 1)).toMatchObject({ body: { code: 'valid', api_usage: apiUsage + 1 } });
 });

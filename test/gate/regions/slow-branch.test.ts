@@ -6,8 +6,9 @@ import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { statistics } from '../../support/gate.ts';
-import { addEndpoint, readEvents, waitUntil } from '../../support/outbox.ts';
+import { addEndpoint, readEvents } from '../../support/outbox.ts';
 import { branch, openBranch, presentedKey, verifyFrom } from '../../support/regions.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
 // A branch that answers after the Worker has asked home.
@@ -18,21 +19,25 @@ let licenseKey: string;
 beforeEach(async () => {
   useFakeClock();
   ({ ada, licenseKey } = await sellerAtHome('scale'));
+  await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
   await openBranch('oc', ada, licenseKey);
   for (let i = 0; i < 2; i++) await verifyFrom('oc', ada, licenseKey);
-  await addEndpoint(ada, 'http://127.0.0.1:9/nobody');
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Returns the usage and the number of events, once the branch has reported everything. */
-const counted = async () => {
+/** Lets the branch report everything. */
+const report = async () => {
   for (let i = 0; i < 2; i++) {
     vi.advanceTimersByTime(renewAfterMs(LEASE_MS));
     await runDurableObjectAlarm(branch(ada.accountId, 'oc'));
   }
+};
+
+/** Returns the usage and the number of events, which reach the outbox a little later. */
+const counted = async () => {
   const { apiUsage } = await statistics(ada.accountId);
   const events = await readEvents(ada.accountId);
   return [apiUsage, events.filter(({ name }) => name === 'license.verified').length] as const;
@@ -62,20 +67,20 @@ test.for<[string, (verify: Verify) => Verify]>([
       },
   ],
 ])('a call counts once, and has one event, if a slow branch %s', async ([, slow]) => {
-  const [usageBefore, eventsBefore] = await counted();
+  await report();
+  const [usageBefore, eventsBefore] = await waitUntil(counted, ([usage, events]) => events === usage);
   const verify = Reflect.get(GateBranch.prototype, 'verify');
   const slowed = vi.spyOn(GateBranch.prototype, 'verify').mockImplementationOnce(slow(verify));
   expect(await verifyFrom('oc', ada, licenseKey)).toMatchObject({ region: 'enam', body: { valid: true } });
   await Promise.allSettled(slowed.mock.results.map(({ value }) => value as Promise<unknown>));
-  await waitUntil(
-    async () => (await counted())[1],
-    (count) => count > eventsBefore,
-  );
+  await report();
+  await waitUntil(counted, ([, events]) => events > eventsBefore);
+  await report();
   expect(await counted()).toEqual([usageBefore + 1, eventsBefore + 1]);
 });
 
 test('a call that home leaves to a slow branch is on the branch’s disk', async () => {
-  await counted();
+  await report();
   const claimed = await runInDurableObject(
     branch(ada.accountId, 'oc'),
     async (instance: GateBranch, state) => {
