@@ -46,7 +46,7 @@ test('a gate’s load reads any number of keys and products in pages, and then t
   expect((await ada.verify(license.license_key)).body.status).toBe('active');
   const count = async (table: string) =>
     (await readGate<{ n: number }>(ada.accountId, `SELECT count(*) AS n FROM ${table}`))[0]?.n;
-  await expect.poll(() => count('licenses'), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => count('licenses')).toBe(1);
   await expect.poll(() => count('keys')).toBe(2_101);
   expect(await count('products')).toBe(1_200);
 });
