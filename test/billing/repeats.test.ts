@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { begin, press } from './sandbox.ts';
 
 /** A seller with a paid plan and a license, by whose verify calls the gate’s limit is seen. */
@@ -24,6 +25,7 @@ const openCancel = async () => {
 };
 
 test('a cancellation of which the gate hears late answers once every verify has the limit of the free plan', async () => {
+  useFakeClock();
   const { limit, cancel, cutOff } = await openCancel();
   const apply = cutOff('apply');
   expect(await cancel()).toBe(200);
@@ -32,6 +34,7 @@ test('a cancellation of which the gate hears late answers once every verify has 
 });
 
 test('a cancellation of which the gate hears nothing fails, and its repeat answers once every verify sees it', async () => {
+  useFakeClock();
   const { limit, cancel, cutOff } = await openCancel();
   const cut = [cutOff('apply'), cutOff('pull')];
   expect(await cancel()).toBe(503);

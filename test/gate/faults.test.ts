@@ -53,6 +53,7 @@ const countFeedRows = async (accountId: string) =>
     .first('n')) as number;
 
 test('the alarm applies, in order, the changes of requests that died after their commit', async () => {
+  useFakeClock();
   const { ada, id, license_key } = await sellerWithLicense();
   expect((await ada.verify(license_key)).body.status).toBe('active');
   await gate(ada.accountId).pull();
@@ -74,6 +75,7 @@ test('the alarm applies, in order, the changes of requests that died after their
 });
 
 test('the alarm works in a restarted gate before any call reaches it', async () => {
+  useFakeClock();
   const { ada, id, license_key } = await sellerWithLicense();
   await changeWithoutPull(ada, 'POST', `/api/v1/licenses/${id}/suspend`);
   await abortAllDurableObjects();
@@ -155,6 +157,7 @@ test('a renewal that was committed is made once, although it answered 503 and wa
 });
 
 test('a repeat of a create whose pull failed answers 201 once every verify sees the license', async () => {
+  useFakeClock();
   const ada = await signUp();
   const order = { license_key: 'REPEATED-KEY' };
   const once = { 'idempotency-key': 'once' };

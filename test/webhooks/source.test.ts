@@ -120,6 +120,7 @@ describe('verify creates no license.verified event', () => {
 });
 
 test('a gate that dies after its commit forwards the events when it restarts', async () => {
+  useFakeClock();
   const ada = await signUp();
   const receiver = await newReceiver();
   const { license_key: key } = await createForwardedLicense(ada);
@@ -147,6 +148,7 @@ test('a gate that dies after its commit forwards the events when it restarts', a
 });
 
 test('an event whose deliveries could not be stored is forwarded again and delivered', async () => {
+  useFakeClock();
   const ada = await signUp();
   const receiver = await newReceiver();
   const { license_key: key } = await createForwardedLicense(ada);
