@@ -4,6 +4,7 @@ import type { Region } from '../../src/shared/rules/regions.ts';
 import { machineOf } from './activations.ts';
 import type { Customer, Json } from './client.ts';
 import { useFakeClock } from './fake-clock.ts';
+import { waitPatiently } from './network.ts';
 import { callFrom, openBranch, verifyFrom, verifyIn } from './regions.ts';
 import { waitUntil } from './wait-until.ts';
 import { sellerAtHome } from './worlds.ts';
@@ -28,6 +29,7 @@ export const useSeats = () => {
 
   beforeEach(async () => {
     useFakeClock();
+    waitPatiently();
     const { ada, licenseKey } = await sellerAtHome('scale');
     Object.assign(world, { ada, plainKey: licenseKey });
     await setTerms(SEATS);

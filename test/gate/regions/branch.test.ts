@@ -12,6 +12,7 @@ import { type Customer } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { evict, gate, readGate, setUsage, statistics, storedEvents } from '../../support/gate.ts';
+import { waitPatiently } from '../../support/network.ts';
 import { branch, openBranch, presentedKey, verifyAtHome, verifyIn } from '../../support/regions.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
@@ -23,6 +24,7 @@ let licenseId: string;
 beforeEach(async () => {
   // At noon, so that no test crosses the end of a day or a period.
   useFakeClock();
+  waitPatiently();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale', { product: 'orrery' }));
   await ada.asSession('PUT', '/api/v1/products/orrery', {});
   await openBranch('oc', ada, licenseKey);

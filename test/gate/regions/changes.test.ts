@@ -6,6 +6,7 @@ import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { type Customer, type Json } from '../../support/client.ts';
 import { ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { waitPatiently } from '../../support/network.ts';
 import { branch, openBranch, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 import { importAs, toLines } from '../../transfer/transfer.ts';
@@ -17,6 +18,7 @@ let license: Json;
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ({ ada, license } = await sellerAtHome('pro', { product: 'orrery' }));
   await openBranch('oc', ada, license.license_key);
   for (let i = 0; i < 2; i++) await verifyIn('oc', ada, license.license_key);

@@ -5,6 +5,7 @@ import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { kill, readGate, setPlan, setUsage, statistics } from '../../support/gate.ts';
+import { waitPatiently } from '../../support/network.ts';
 import { callFrom, killBranch, openBranch, setHome, verifyAtHome, verifyIn } from '../../support/regions.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
 
@@ -14,6 +15,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('pro'));
 });
 

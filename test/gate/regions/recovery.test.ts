@@ -8,6 +8,7 @@ import { LEASE_MS, OPEN_AFTER_CALLS } from '../../../src/shared/rules/regions.ts
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { evict, gate, readGate, setUsage, statistics } from '../../support/gate.ts';
+import { waitPatiently } from '../../support/network.ts';
 import { branch, killBranch, openBranch, verifyAtHome, verifyIn } from '../../support/regions.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
@@ -20,6 +21,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
   await openBranch('oc', ada, licenseKey);
   await verifyIn('oc', ada, licenseKey);

@@ -7,6 +7,7 @@ import { backUp, restore } from '../../support/backup.ts';
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
 import { gate, kill, readGate, statistics } from '../../support/gate.ts';
+import { waitPatiently } from '../../support/network.ts';
 import { branch, openBranch, verifyIn } from '../../support/regions.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
@@ -19,6 +20,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 

@@ -6,7 +6,7 @@ import { RATE_WINDOW_MS } from '../../../src/shared/rules/rate.ts';
 import { LEASE_MS } from '../../../src/shared/rules/regions.ts';
 import { type Customer } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
-import { simulateNetwork } from '../../support/network.ts';
+import { simulateNetwork, waitPatiently } from '../../support/network.ts';
 import { callFrom, openBranch, verifyFrom } from '../../support/regions.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { sellerAtHome } from '../../support/worlds.ts';
@@ -17,6 +17,7 @@ let licenseId: string;
 
 beforeEach(async () => {
   useFakeClock();
+  waitPatiently();
   ({ ada, licenseKey, licenseId } = await sellerAtHome('scale'));
 });
 
