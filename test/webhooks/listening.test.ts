@@ -5,6 +5,7 @@ import { gateOf } from '../../src/shared/objects/address.ts';
 import { newEvent } from '../../src/shared/text/events.ts';
 import { LISTEN_MS } from '../../src/webhooks/listening.ts';
 import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { anEvent, listen } from '../support/listening.ts';
 import { evictOutbox, killOutbox, outbox, readOutbox, runOutboxAlarm } from '../support/outbox.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -85,6 +86,9 @@ test('a cursor expires once the client stops polling, and the gate stops creatin
   expect(wantsVerified).toBe(false);
 });
 
+/** Lets no wait end because its time is over. */
+const stopTimers = () => useFakeClock(Date.now(), ['setTimeout', 'clearTimeout']);
+
 /** Waits until this many clients wait at the outbox, without a call that keeps it awake. */
 const waitingClients = ({ accountId }: Customer, count: number) =>
   waitUntil(
@@ -93,6 +97,7 @@ const waitingClients = ({ accountId }: Customer, count: number) =>
   );
 
 test('the outbox can hibernate while a client waits, and the next event wakes the client', async () => {
+  stopTimers();
   const ada = await signUp();
   const { next_cursor } = await listen(ada);
   const poll = listen(ada, `?cursor=${next_cursor}&wait=25`);
@@ -118,6 +123,7 @@ test('a client whose wait can’t begin is answered with what there is', async (
 });
 
 test('a client that waits gets every event of a burst, and is answered when the outbox restarts', async () => {
+  stopTimers();
   const ada = await signUp();
   const { next_cursor } = await listen(ada);
   const poll = () => listen(ada, `?cursor=${next_cursor}&wait=25`);
@@ -152,6 +158,7 @@ test.for([
 ] as const)(
   'on %s, %d clients of an account may wait at a time, and a lost one leaves its place',
   async ([plan, limit]) => {
+    stopTimers();
     const ada = await sellerOn(plan);
     const { next_cursor } = await listen(ada);
     const poll = () => ada.asKey('GET', `/api/events?cursor=${next_cursor}&wait=25`);
@@ -172,6 +179,7 @@ test.for([
 );
 
 test('ten calls may wait by session, one for each tab, take no place of a program, and the next one ends the oldest wait', async () => {
+  stopTimers();
   const ada = await signUp();
   const { next_cursor } = await listen(ada);
   const path = `/api/events?cursor=${next_cursor}&wait=25`;
@@ -193,6 +201,7 @@ test('ten calls may wait by session, one for each tab, take no place of a progra
 const verifiedEvent = () => newEvent('license.verified', Date.now(), { customer_email: 'grace@example.com' });
 
 test('a client without license.verified isn’t woken by it, and lets the gate create none', async () => {
+  stopTimers();
   const ada = await signUp();
   const { next_cursor } = await listen(ada, '?verified=false');
   const { license_key } = await ada.createLicense();
