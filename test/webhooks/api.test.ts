@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Customer, type Json, outcomeOf, signUp } from '../support/client.ts';
 import { ALL_EVENTS } from '../support/events.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { addEndpoint } from '../support/outbox.ts';
+import { addEndpoint, consume, loseHints } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
@@ -215,9 +215,13 @@ test('resending a delivery keeps its webhook-id and body and adds an attempt to 
 });
 
 test('a disabled webhook receives no event, test or resend until it is enabled, and keeps what it misses', async () => {
-  const { ada, receiver, path, deliveries } = await sellerWithWebhook({}, { status: 500 }, { status: 200 });
+  useFakeClock();
+  onTestFinished(loseHints().stop);
+  const replies = [{ status: 500 }, { status: 200 }];
+  const { ada, receiver, path, deliveries, hint } = await sellerWithWebhook({}, ...replies);
   const { body: delivery } = await ada.asSession('POST', `${path}/test`);
-  await waitUntil(deliveries, ([shown]) => shown.next_attempt_at !== null && shown.attempts.length === 1);
+  await consume(hint);
+  expect((await deliveries())[0]).toMatchObject({ next_attempt_at: expect.any(String), attempts: [{}] });
   await ada.asSession('PATCH', path, { status: 'disabled' });
   expect(await deliveries()).toMatchObject([{ id: delivery.id, status: 'failed', next_attempt_at: null }]);
   for (const action of ['test', `deliveries/${delivery.id}/resend`]) {
@@ -233,7 +237,10 @@ test('a disabled webhook receives no event, test or resend until it is enabled, 
     { event: 'license.created', status: 'failed' },
     { id: delivery.id },
   ]);
+  await consume(hint);
+  expect(await receiver.received()).toHaveLength(1);
   await ada.asSession('PATCH', path, { status: 'enabled' });
   expect((await ada.asSession('POST', `${path}/deliveries/${delivery.id}/resend`)).status).toBe(200);
-  await receiver.receives(2);
+  await consume(hint);
+  expect(await receiver.received()).toHaveLength(2);
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, runOutboxAlarm } from '../support/outbox.ts';
 import { newReceiver } from '../support/receiver.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
@@ -55,6 +56,7 @@ test('an update that subscribes to license.verified changes nothing, other chang
 });
 
 test('deleting the last webhook succeeds, and the alarm tells the gate', async () => {
+  useFakeClock();
   const { ada, path } = await sellerWithWebhook();
   failGate();
   expect((await ada.asSession('DELETE', path)).status).toBe(200);

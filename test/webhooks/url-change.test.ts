@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { addEndpoint, consume, loseHints, runOutboxAlarm, withOutboxMethod } from '../support/outbox.ts';
 import type { Reply } from '../support/receiver-server.ts';
 import { newReceiver } from '../support/receiver.ts';
@@ -63,6 +64,8 @@ test('a new URL resets failing_since, and the same URL again does not', async ()
 });
 
 test('a new URL makes retries due now, with all of their retries', async () => {
+  useFakeClock();
+  loseHints();
   const ada = await signUp();
   const [earlier, current] = [
     await newReceiver({ status: 503, headers: { 'retry-after': '3600' } }),
@@ -71,11 +74,17 @@ test('a new URL makes retries due now, with all of their retries', async () => {
   const endpoint = await addEndpoint(ada, earlier.url);
   await ada.createLicense();
   const delivery = async (): Promise<Json> => (await endpoint.deliveries())[0];
-  const failed = await waitUntil(delivery, (shown) => shown?.attempts.length === 1);
+  await waitUntil(endpoint.deliveries, ({ length }) => length === 1);
+  await consume(endpoint.hint);
+  const failed = await delivery();
+  expect(failed.attempts).toHaveLength(1);
   expect(Date.parse(failed.next_attempt_at) - Date.now()).toBeGreaterThan(3_000_000);
+  vi.advanceTimersByTime(1_000);
   await ada.asSession('PATCH', endpoint.path, { url: current.url });
-  await current.receives(1);
-  const retried = await waitUntil(delivery, (shown) => shown.attempts.length === 2);
+  await consume(endpoint.hint);
+  expect(await current.received()).toHaveLength(1);
+  const retried = await delivery();
+  expect(retried.attempts).toHaveLength(2);
   // The first retry after five seconds, not the second after five minutes.
   expect(Date.parse(retried.next_attempt_at) - Date.parse(retried.attempts[1].time)).toBeLessThan(10_000);
 });
