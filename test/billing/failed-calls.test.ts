@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { signUpWithStripe, stripeEnv } from '../support/stripe.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -62,6 +63,7 @@ test('a call that waited for a start that failed starts a checkout when it is re
 });
 
 test('a start that was cut off is made up for by a repeat, once it can no longer be under way', async () => {
+  useFakeClock();
   const { ada, init } = await openAccount();
   const first = await init('pay');
   await changePayments(ada.accountId, 'checkout_ref = NULL, checkout_url = NULL');

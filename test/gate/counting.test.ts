@@ -10,6 +10,7 @@ const runInParallel = <T>(times: number, call: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times }, (_, i) => call(i)));
 
 test('200 parallel verifies count exactly 200 and each returns its own api_usage', async () => {
+  useFakeClock();
   const { ada, license_key } = await sellerWithLicense({}, 'pro');
   const answers = await runInParallel(200, () => ada.verify(license_key));
   expect(answers.map(({ status }) => status)).toEqual(Array(200).fill(200));
@@ -38,6 +39,7 @@ test('calls that arrive during a commit share the next commit', async () => {
 });
 
 test('a usage limit with 10 calls left admits exactly 10 of 50 parallel verifies and creates', async () => {
+  useFakeClock();
   const { ada, license_key } = await sellerWithLicense({}, 'pro');
   await setUsage(ada.accountId, 99_990);
   const answers = await runInParallel(50, (i) =>
@@ -55,6 +57,7 @@ test('a usage limit with 10 calls left admits exactly 10 of 50 parallel verifies
 });
 
 test('a failed create costs no usage, and neither does a create by session', async () => {
+  useFakeClock();
   const ada = await signUp();
   await ada.createLicense({ license_key: 'TAKEN-KEY' });
   const create = (body: unknown) => ada.asKey('POST', '/api/v1/licenses/create', body);

@@ -6,6 +6,7 @@ import type { PresentedKey } from '../../src/shared/rules/api-keys.ts';
 import type { CallName } from '../../src/shared/rules/verdict.ts';
 import { machineOf } from '../support/activations.ts';
 import { type Customer, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, kill, readGate, setUsage, statistics, storedEvents } from '../support/gate.ts';
 
 // The platform repeats a call whose connection was lost, for example by a deploy, with the same arguments.
@@ -14,6 +15,7 @@ let ada: Customer;
 let licenseKey: string;
 
 beforeEach(async () => {
+  useFakeClock();
   ada = await signUp();
   licenseKey = (await ada.createLicense()).license_key;
 });

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { calendarMonth } from '../../src/gate/rules/usage.ts';
 import { type Json, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, kill, setPlan, setUsage, storedEvents, tamper, withoutTables } from '../support/gate.ts';
 import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { evictOutbox, runOutboxAlarm } from '../support/outbox.ts';
@@ -9,6 +10,7 @@ import { verifyAddress } from '../support/sign-in.ts';
 
 /** An account whose receiver gets its usage events, and a function that returns them. */
 const open = async () => {
+  useFakeClock();
   const ada = await signUp();
   const receiver = await newReceiver();
   const hook = { url: receiver.url, events: ['usage.threshold'] };
