@@ -54,10 +54,10 @@ const MIGRATED = 'test/e2e/support/migrated-state.ts';
 const NODE_WORKERS = { maxWorkers: 3, isolate: false, sequence: { groupOrder: 1 } };
 
 /**
- * After this time, a test or hook counts as hanging. On a machine that is busy, several waits in a row may each take most of
- * 30 seconds, and hooks start services, which takes longer.
+ * After this time, a test or hook counts as hanging. Both start services and run whole programs, which takes minutes on a
+ * machine that is busy.
  */
-const HANGING = { testTimeout: 120_000, hookTimeout: 660_000 };
+const HANGING = { testTimeout: 660_000, hookTimeout: 660_000 };
 
 /** A project that runs in the Workers runtime, with the service's configuration. */
 const inWorker = (
@@ -157,6 +157,7 @@ export default defineConfig({
           globalSetup: [IN_MEMORY, MIGRATED],
           ...NODE_WORKERS,
           ...HANGING,
+          expect: { poll: { timeout: 120_000 } },
         },
       },
       {

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Configuration, configure, readBase } from '../../scripts/deploy/configuration.ts';
 import { targetOf } from '../../scripts/deploy/target.ts';
 import { checkOutBuilt } from './support/checkout.ts';
@@ -8,7 +8,6 @@ import { cleanUp, runCommand } from './support/service.ts';
 
 // The configuration that `npm run deploy` writes for an environment.
 
-vi.setConfig({ testTimeout: 300_000 });
 afterAll(cleanUp);
 
 /** The names and ids by which a service's resources are found. */

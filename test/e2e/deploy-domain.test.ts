@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
 import { checkOutDeployment, type Deployment } from './support/deployment.ts';
 import { cleanUp } from './support/service.ts';
 
 // A deployment takes a domain from nobody: neither from another Worker, nor from a website.
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const DOMAIN = 'licenses.example.com';
 

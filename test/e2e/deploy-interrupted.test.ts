@@ -8,8 +8,6 @@ import { PASSPHRASE, useDeployment } from './support/deployment.ts';
 
 // The first deployment has the secrets in a file that wrangler reads. Nobody finds it there afterwards.
 
-vi.setConfig({ testTimeout: 660_000 });
-
 const world = useDeployment();
 
 const findSecrets = (temporary: string) =>

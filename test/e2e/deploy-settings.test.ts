@@ -1,10 +1,8 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Configuration } from '../../scripts/deploy/configuration.ts';
 import { useDeployment } from './support/deployment.ts';
 
 // What `npm run deploy` makes of the operator's own settings.
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const world = useDeployment();
 beforeEach(() => {

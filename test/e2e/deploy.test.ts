@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
 import { checkOutDeployment, type Deployment } from './support/deployment.ts';
@@ -9,9 +9,6 @@ import { cleanUp } from './support/service.ts';
 
 // `npm run deploy` against a double of Cloudflare's API. What Cloudflare
 // itself would do was never seen: see docs/never-run.md.
-
-// Each deployment starts wrangler twice.
-vi.setConfig({ testTimeout: 300_000 });
 
 let deployment: Deployment;
 let folder: string;

@@ -1,12 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { PASSPHRASE, useDeployment } from './support/deployment.ts';
 import { runCommand } from './support/service.ts';
 
 // The commands of docs/running.md that put a new entry in front of a secret, as they are written.
-
-vi.setConfig({ testTimeout: 300_000 });
 
 const world = useDeployment();
 

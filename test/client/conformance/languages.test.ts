@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
 const run = (command: string, args: string[], name: string) =>
-  spawnSync(command, args, { cwd: join(EXAMPLES, name), encoding: 'utf8', timeout: 100_000 });
+  spawnSync(command, args, { cwd: join(EXAMPLES, name), encoding: 'utf8', timeout: 600_000 });
 
 /** The Python that is first in PATH may be another than the system's, for which Debian has an older PyJWT. */
 const PYTHONS = ['python3', '/usr/bin/python3'];

@@ -187,19 +187,16 @@ const play = async (events: Event[]): Promise<number> => {
   return count;
 };
 
-test(
-  'within offline_days of a good answer, only a signed no locks a paying customer out',
-  { timeout: 300_000 },
-  async () => {
-    const begin: Event[] = [{ do: 'activate', which: 0 }];
-    const numRuns = Number(process.env['CLIENT_RUNS'] ?? 1_000);
-    let count = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 18 }), async (events) => {
-        count += await play([...begin, ...events]);
-      }),
-      { seed: 20_261_122, numRuns },
-    );
-    expect(count).toBeGreaterThan(5 * numRuns);
-  },
-);
+test('within offline_days of a good answer, only a signed no locks a paying customer out', async () => {
+  const begin: Event[] = [{ do: 'activate', which: 0 }];
+  // The seed is always the same, so more runs are worth their time only after a change of the client: CLIENT_RUNS=5000.
+  const numRuns = Number(process.env['CLIENT_RUNS'] ?? 300);
+  let count = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 18 }), async (events) => {
+      count += await play([...begin, ...events]);
+    }),
+    { seed: 20_261_122, numRuns },
+  );
+  expect(count).toBeGreaterThan(5 * numRuns);
+});

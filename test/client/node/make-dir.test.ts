@@ -17,7 +17,7 @@ const storeIn = (dir: string) => {
   const args = ['--input-type=module', '--no-warnings', '-e', script, dir];
   const { stdout, error } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
-    timeout: 4_000,
+    timeout: 100_000,
     killSignal: 'SIGKILL',
   });
   return error ?? (JSON.parse(stdout) as unknown);

@@ -226,7 +226,12 @@ describe('a token of the service', () => {
     skip(!prepared, `${name} can't run here`);
     const [command = '', ...args] = prepared?.command ?? [];
     const input = JSON.stringify([seller.keys, cases]);
-    const output = execFileSync(command, args, { cwd: prepared?.cwd, input, encoding: 'utf8' });
+    const output = execFileSync(command, args, {
+      cwd: prepared?.cwd,
+      input,
+      encoding: 'utf8',
+      timeout: 600_000,
+    });
     expect(JSON.parse(output)).toEqual(readings);
   });
 });
