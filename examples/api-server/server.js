@@ -2,9 +2,19 @@
 import { createServer } from 'node:http';
 import { createVerifier } from './verifier.js';
 
-const { LATCHKEY_URL = 'http://localhost:8787', LATCHKEY_API_KEY = '', PORT = '8080' } = process.env;
+const {
+  LATCHKEY_URL = 'http://localhost:8787',
+  LATCHKEY_API_KEY = '',
+  LATCHKEY_TIMEOUT_MS = '3000',
+  PORT = '8080',
+} = process.env;
 
-const verify = createVerifier({ baseUrl: LATCHKEY_URL, apiKey: LATCHKEY_API_KEY, product: 'planets-api' });
+const verify = createVerifier({
+  baseUrl: LATCHKEY_URL,
+  apiKey: LATCHKEY_API_KEY,
+  product: 'planets-api',
+  timeoutMs: Number(LATCHKEY_TIMEOUT_MS),
+});
 
 const refuse = (status, error, headers = {}) => ({ status, body: { error }, headers });
 

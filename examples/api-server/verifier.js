@@ -9,7 +9,6 @@ const FRESH_MS = 60_000;
 const STALE_IF_ERROR_MS = 3_600_000;
 /** Bounds the memory. */
 const MAX_ENTRIES = 10_000;
-const TIMEOUT_MS = 3_000;
 
 /** A generated key as Latchkey stores it, however it was typed. Otherwise, each spelling would be another call. */
 const spell = (typed) => {
@@ -17,7 +16,7 @@ const spell = (typed) => {
   return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain.replace(/.{5}(?!$)/g, '$&-') : typed;
 };
 
-export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => {
+export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, now = Date.now }) => {
   const api = createClient({ baseUrl, apiKey });
   // Two maps, so that keys that strangers make up can't push out a customer.
   const customers = new Map();
@@ -45,7 +44,7 @@ export const createVerifier = ({ baseUrl, apiKey, product, now = Date.now }) => 
   const askService = async (licenseKey) => {
     const { data, error, response } = await api.POST('/api/v1/licenses/verify', {
       body: { license_key: licenseKey, product },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     // Only a 200 says something about the license.
     if (!data) throw new Error(`Latchkey answered ${response.status} ${error?.error?.code ?? ''}`);

@@ -6,6 +6,9 @@ import { cut, pass, respond } from './support/proxy.ts';
 
 // The example of a server, with the installed package.
 
+/** No call of these tests is lost, and on a busy machine, one may take longer than the example waits. */
+const TIMEOUT_MS = 60_000;
+
 let seller: Seller;
 beforeAll(async () => {
   seller = await newSeller();
@@ -19,7 +22,13 @@ describe('api-server', () => {
         options: object,
       ) => (licenseKey: string, address: string) => Promise<{ valid: boolean; code: string } | null>;
     };
-    return createVerifier({ baseUrl: proxy.origin, apiKey: seller.apiKey, product: 'planets-api', now });
+    return createVerifier({
+      baseUrl: proxy.origin,
+      apiKey: seller.apiKey,
+      product: 'planets-api',
+      timeoutMs: TIMEOUT_MS,
+      now,
+    });
   };
   const sell = async () => {
     await seller.putProduct('planets-api');
@@ -29,7 +38,12 @@ describe('api-server', () => {
   test('answers a customer from its cache, and for a while without the service', async () => {
     const proxy = await newProxy();
     const folder = await copyExample('api-server');
-    const env = { LATCHKEY_URL: proxy.origin, LATCHKEY_API_KEY: seller.apiKey, PORT: '0' };
+    const env = {
+      LATCHKEY_URL: proxy.origin,
+      LATCHKEY_API_KEY: seller.apiKey,
+      LATCHKEY_TIMEOUT_MS: String(TIMEOUT_MS),
+      PORT: '0',
+    };
     const url = await startExample(folder, ['server.js'], env);
     const { license_key: licenseKey } = await sell();
     const call = async (token: string) =>
