@@ -45,7 +45,7 @@ test('a list that loads for the first time is shown, whatever happens meanwhile'
   await expect.poll(() => held.length).toBe(1);
   await tell(() => ada.addLicense({ license_key: 'ARRIVED-MEANWHILE' }));
   await held[0]?.continue();
-  await expect.poll(() => rows().count(), { timeout: 10_000 }).toBe(50);
+  await expect.poll(() => rows().count()).toBe(50);
   await expect.poll(() => held.length).toBe(2);
   await held[1]?.continue();
   await page.getByText('ARRIVED-MEANWHILE').first().waitFor();
@@ -60,5 +60,5 @@ test('who signs out while the next page of a list waits gets the page to sign in
   await tell(() => ada.addLicense({ license_key: 'ARRIVED-LATER' }));
   await page.getByRole('button', { name: 'Account menu' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor({ timeout: 10_000 });
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });

@@ -26,7 +26,7 @@ const DEMO_CUSTOMER = CUSTOMERS[3][1];
 
 const LICENSES = 24;
 const FLOATING = 'Tidewater';
-const DELIVERY_TIMEOUT_MS = 30_000;
+const DELIVERY_TIMEOUT_MS = 120_000;
 
 /** Opens a server that responds with the status at the end of the path, for instance 500 to `/hooks/500`. */
 const openReceiver = async () => {

@@ -5,7 +5,7 @@ import type { Customer } from './customer.ts';
 import type { Client } from './service.ts';
 
 const MAIL_API = '/cdn-cgi/local/explorer/api/local/email/sending';
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 
 interface SentMail {
   to: string[];
