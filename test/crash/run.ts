@@ -28,8 +28,10 @@ const ROUND_MS = [10_000, 16_000] as const;
  * on the machine.
  */
 const STALLED_AFTER_MS = 100_000;
-/** How long an attempt may wait to be settled after its answer. A kill in this time sends the event again. */
-const MAX_UNSETTLED_MS = 2_000;
+/** How long an attempt may wait to be settled after its answer, on a busy machine. A kill in this time sends the event again. */
+const MAX_UNSETTLED_MS = 8_000;
+/** How long the usage may stay as it is while calls are missing. A branch that was killed reports them when its lease has ended. */
+const USAGE_STALLED_AFTER_MS = 4 * LEASE_MS;
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
 
@@ -113,13 +115,15 @@ const checkUsage = async (
   to: Service,
   parts: Awaited<ReturnType<typeof startLoad>>['parts'],
 ): Promise<string[]> => {
-  const deadlineMs = Date.now() + 4 * LEASE_MS;
   const check = async ({ customer, acknowledged: { counts } }: (typeof parts)[number]) => {
     const { acknowledged, unknown } = counts;
-    let usage = await readUsage(to, customer);
-    while (usage < acknowledged && Date.now() < deadlineMs) {
-      await delay(500);
-      usage = await readUsage(to, customer);
+    let usage = -1;
+    let changedMs = Date.now();
+    while (usage < acknowledged && Date.now() - changedMs < USAGE_STALLED_AFTER_MS) {
+      if (usage >= 0) await delay(500);
+      const now = await readUsage(to, customer);
+      if (now > usage) changedMs = Date.now();
+      usage = now;
     }
     console.log(
       `usage          ${usage} calls, of ${acknowledged} acknowledged calls, ${unknown} got no answer`,

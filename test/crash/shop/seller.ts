@@ -26,7 +26,7 @@ export const changeBuyerMails = (folder: string) => {
     source.replace('free: 50,', 'free: 20_000,'),
   );
   changeSource(folder, 'src/purchases/mails.ts', (source) =>
-    source.replace('CLAIM_MS = 10 * 60_000', 'CLAIM_MS = 10_000'),
+    source.replace('CLAIM_MS = 10 * 60_000', 'CLAIM_MS = 60_000'),
   );
 };
 
