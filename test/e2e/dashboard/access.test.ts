@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
 import { service, visit, visitAs } from '../support/dashboard.ts';
 import { waitForLink } from '../support/mails.ts';
@@ -91,7 +91,7 @@ describe('the settings', () => {
     await page.getByLabel('Current password').fill(NEW_PASSWORD);
     await page.getByLabel('New password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText('Password changed').waitFor();
+    await waitForToast(page, 'Password changed');
     await expect.poll(() => page.getByLabel('New password').inputValue()).toBe('');
     await page.getByRole('link', { name: 'Sessions' }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(2);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, waitForToast } from '../support/browser.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
@@ -116,7 +116,7 @@ test('whoever comes back from the provider’s page can go there again, and an e
   await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
   await expect.poll(() => button.getAttribute('aria-busy')).toBeNull();
   await button.click();
-  await page.locator('[role=alertdialog]').getByText('The service can’t be reached').waitFor();
+  await waitForToast(page, 'The service can’t be reached', 'error');
   await page.unrouteAll();
   await openPage(page, '/billing');
 });

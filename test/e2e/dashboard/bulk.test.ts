@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { downloadBy, loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
@@ -175,6 +175,6 @@ test('whoever selects all of more than 10,000 licenses reads that some are left 
   await page.reload();
   await page.locator('#select-all').click();
   await page.getByRole('button', { name: /^Select all/ }).click();
-  await page.getByText('The first 10,000 of them are selected').waitFor();
+  await waitForToast(page, 'The first 10,000 of them are selected');
   await expect.poll(() => bar().textContent()).toContain('10,000 licenses selected');
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 import { verifyAddress, waitForMail } from '../support/mails.ts';
@@ -52,7 +52,7 @@ test('a test of the email needs a verified address, and is what the preview show
   await preview().getByText('Verify Your Email Address First').waitFor();
   await verifyAddress(service, ada);
   await sendTest();
-  await page.getByText(`Email sent to ${ada.email}`).waitFor();
+  await waitForToast(page, `Email sent to ${ada.email}`);
   const text = await waitForMail(service.origin, ada.email, SUBJECT);
   expect(text).toContain('Open Settings, and paste the <key>.');
   expect(text).toContain('https://mill.example.com/help');
@@ -63,7 +63,7 @@ test('what was written is lost by no reload, and saved for all to come', async (
   await page.getByText('What you had typed is back.').waitFor();
   await mail().getByText('Open Settings, and paste the <key>.').waitFor();
   await page.getByRole('button', { name: 'Save email' }).click();
-  await page.getByText('Email saved').waitFor();
+  await waitForToast(page, 'Email saved');
   await openPage(page, '/products/mill');
   await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe('Mill & Sons');
 });

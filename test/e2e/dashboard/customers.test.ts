@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -65,7 +65,7 @@ test('a customer is erased once their address is typed, and is in the list no lo
   await expect.poll(() => dialog.getByRole('button', { name: 'Erase customer' }).isDisabled()).toBe(true);
   await dialog.getByLabel(`Type ${JOSE} to confirm`).fill(JOSE);
   await dialog.getByRole('button', { name: 'Erase customer' }).click();
-  await page.getByText('Customer erased').waitFor();
+  await waitForToast(page, 'Customer erased');
   await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
   await expect.poll(() => rows().count()).toBe(1);
   await openPage(page, `/customers/${JOSE}`);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -72,6 +72,6 @@ test('a form that has the password proves the session with it, without another q
   await page.getByLabel('New password').fill('another long password');
   await page.getByRole('button', { name: 'Change password' }).click();
   await expect.poll(() => proofs).toEqual(['POST']);
-  await page.getByText('Password changed').waitFor();
+  await waitForToast(page, 'Password changed');
   await expect.poll(() => prompt().count()).toBe(0);
 });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
 
@@ -138,7 +139,7 @@ test('deleting an API key requires typing its name, and the API then rejects the
   await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel('Type Production to confirm').fill('Production');
   await confirm.click();
-  await page.getByText('API key deleted').waitFor();
+  await waitForToast(page, 'API key deleted');
   await expect.poll(() => page.getByRole('alertdialog').count()).toBe(0);
   await expect.poll(() => row('Production').count()).toBe(1);
   const rejected = await verify(production);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -53,7 +53,7 @@ test('the seats show who holds them, and a released seat is free for another mac
   expect(await activate('machine-c')).toMatchObject({ code: 'no_seat' });
   await button('Release the seat of Ada’s laptop').click();
   await button('Release seat').click();
-  await page.getByRole('heading', { name: 'Seat released' }).waitFor();
+  await waitForToast(page, 'Seat released');
   await card('Seats').getByText('1 of 2 seats taken').waitFor();
   await card('Seats').getByText('1 machine was refused in the last day').waitFor();
   await expect
@@ -77,7 +77,7 @@ test('the terms show what the license inherits, and its own terms override that'
   await dialog.getByLabel('Entitlement name').fill('export');
   await dialog.getByLabel('Entitlement type').selectOption('Removed');
   await dialog.getByRole('button', { name: 'Save terms' }).click();
-  await page.getByText('Terms changed').waitFor();
+  await waitForToast(page, 'Terms changed');
   await expect
     .poll(() => card('Terms').textContent())
     .toMatch(/Seats5This license.*Until releasedThis license.*Dec 31, 2099.*export: RemovedThis license/);
@@ -130,7 +130,7 @@ test('an offline file can be downloaded, and its seat is only released after a s
   await button('Release seat').click();
   await page.getByRole('alert').getByText('An offline file holds this seat').waitFor();
   await button('Release anyway').click();
-  await page.getByText('Seat released').first().waitFor();
+  await waitForToast(page, 'Seat released');
   await expect.poll(() => machines().filter({ hasText: 'machine-d' }).count()).toBe(0);
   const entries = page.getByRole('list', { name: 'History' }).getByRole('listitem');
   await expect
@@ -165,7 +165,7 @@ test('the developer’s tools stay open for the next license, and “Try it” t
 test('replacing the key shows the new key, and the old key is unknown', async () => {
   await choose('Replace key');
   await button('Replace key').click();
-  await page.getByText('License key replaced').waitFor();
+  await waitForToast(page, 'License key replaced');
   const heading = page.getByRole('heading', { level: 1 });
   await expect.poll(() => heading.textContent()).not.toBe(license.license_key);
   const key = (await heading.textContent()) ?? '';
@@ -180,7 +180,7 @@ test('erasing the customer requires typing the email address, and the license st
   await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${ada.email} to confirm`).fill(ada.email);
   await confirm.click();
-  await page.getByText('Customer erased').waitFor();
+  await waitForToast(page, 'Customer erased');
   await page.getByText('erased@customer.invalid').first().waitFor();
   expect(await activate('machine-b')).toMatchObject({ code: 'valid' });
   await button('More actions').click();
@@ -196,7 +196,7 @@ test('deleting the license requires typing its key', async () => {
   await expect.poll(() => confirm.isDisabled()).toBe(true);
   await page.getByLabel(`Type ${license.license_key} to confirm`).fill(license.license_key);
   await confirm.click();
-  await page.getByText('License deleted').waitFor();
+  await waitForToast(page, 'License deleted');
   await page.getByRole('heading', { level: 1, name: 'Licenses' }).waitFor();
   expect(await activate('machine-b')).toMatchObject({ code: 'not_found' });
   await page.goBack();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
@@ -16,7 +16,6 @@ beforeAll(async () => {
   await openPage(page, '/licenses');
 });
 
-const waitForToast = (text: string | RegExp) => page.getByText(text).first().waitFor();
 const verify = async (key = licenseKey) => {
   const { api_key } = await ada.addKey({ scope: 'verify' });
   return (await ada.verify(api_key, key)).body as {
@@ -85,13 +84,13 @@ describe('the page of a license', () => {
     await expect.poll(() => page.getByRole('alertdialog').textContent()).toMatch(/verif/i);
     await page.getByLabel('Reason').fill('chargeback');
     await dialogButton('Suspend license').click();
-    await waitForToast('License suspended');
+    await waitForToast(page, 'License suspended');
     await page.getByText(/Suspended by you · (?:just now|\d+ minutes? ago): chargeback/).waitFor();
     expect(await verify()).toMatchObject({ valid: false, status: 'suspended' });
     await action('Reinstate').click();
     await page.getByLabel('Reason').fill('the bank took it back');
     await dialogButton('Reinstate license').click();
-    await waitForToast('License reinstated');
+    await waitForToast(page, 'License reinstated');
     await page.getByText('Reason: the bank took it back').waitFor();
     await page.getByText(/· (?:just now|\d+ minutes? ago): chargeback/).waitFor({ state: 'detached' });
     expect(await verify()).toMatchObject({ valid: true });
@@ -102,7 +101,7 @@ describe('the page of a license', () => {
     await action('Renew').click();
     await page.getByLabel('Days').fill('30');
     await dialogButton('Renew license').click();
-    await waitForToast(/License renewed through/);
+    await waitForToast(page, /^License renewed through/);
     const after = (await verify()).expires_at ?? '';
     expect(Date.parse(after) - Date.parse(before)).toBe(30 * 86_400_000);
   });
@@ -114,7 +113,7 @@ describe('the page of a license', () => {
     await expect.poll(() => page.getByLabel('Customer email').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Customer email').fill('hopper@example.com');
     await dialogButton('Save changes').click();
-    await waitForToast('License changed');
+    await waitForToast(page, 'License changed');
     await expect.poll(() => page.getByRole('main').textContent()).toContain('hopper@example.com');
   });
 
@@ -136,7 +135,7 @@ describe('the page of a license', () => {
   test('revokes the license and removes the actions that no longer apply', async () => {
     await action('Revoke').click();
     await dialogButton('Revoke license').click();
-    await waitForToast('License revoked');
+    await waitForToast(page, 'License revoked');
     expect(await verify()).toMatchObject({ valid: false, status: 'revoked' });
     for (const name of ['Suspend', 'Reinstate', 'Renew', 'Revoke'])
       await expect.poll(() => action(name).count()).toBe(0);
@@ -176,7 +175,7 @@ test('retrying a renewal whose response was lost renews the license once', async
   await send.click();
   await page.getByRole('alert').waitFor();
   await send.click();
-  await waitForToast(/License renewed through/);
+  await waitForToast(page, /^License renewed through/);
   expect(await verify(license.license_key)).toMatchObject({ expires_at: '2090-02-01' });
 });
 
@@ -190,7 +189,7 @@ test('saving an edit keeps what changed while its dialog was open', async () => 
   await ada.patchLicense(license.id, { metadata: { order: 'A-7' } });
   await expect.poll(() => page.locator('main').textContent()).toMatch(/Dec 31, 2098[^]*A-7/);
   await dialog.getByRole('button', { name: 'Save changes' }).click();
-  await waitForToast('License changed');
+  await waitForToast(page, 'License changed');
   const { body } = await service.get(`/api/v1/licenses/${license.id}`, {
     authorization: `Bearer ${ada.token}`,
   });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { loseNextAnswer, service, visitAs } from '../support/dashboard.ts';
 
@@ -98,7 +98,7 @@ test('a license is renewed once, even if nothing was typed and the page was relo
   await loseAndReload('/renew', 'Renew license');
   await press('Renew');
   await dialog().getByRole('button', { name: 'Renew license' }).click();
-  await page.getByText('License renewed through').waitFor();
+  await waitForToast(page, /^License renewed through/);
   expect(await get(`/api/v1/licenses/${id}`)).toMatchObject({ expires_at: '2099-01-01' });
 });
 
@@ -122,7 +122,7 @@ test.for([
   await expect.poll(() => description.inputValue()).toBe('Payments');
   await description.fill('Orders');
   await press('Save changes');
-  await page.getByText('Webhook saved').waitFor();
+  await waitForToast(page, 'Webhook saved');
   expect(await get(`/api/webhooks/${id}`)).toMatchObject({ description: 'Orders' });
 });
 
@@ -141,14 +141,14 @@ test('so it is with the fields, metadata, and terms of a license', async () => {
   await page.getByLabel('Customer name').fill('Grace');
   await page.getByLabel('Metadata value').fill('1');
   await press('Save changes');
-  await page.getByText('License changed').waitFor();
+  await waitForToast(page, 'License changed');
   await press('Edit terms');
   await page.getByLabel('Days of grace').selectOption('own');
   await page.getByLabel('Number of days').fill('9');
   await lose('Save terms');
   await page.getByLabel('Days of grace').selectOption('inherit');
   await press('Save terms');
-  await page.getByText('Terms changed').waitFor();
+  await waitForToast(page, 'Terms changed');
   const license = await get(`/api/v1/licenses/${id}`);
   expect(license).toMatchObject({ customer_name: 'Grace', metadata: { order: 1 } });
   expect(license).not.toHaveProperty('terms.grace_days');

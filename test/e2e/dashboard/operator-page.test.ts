@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { axeViolations, openVisit, type Visit } from '../support/browser.ts';
+import { axeViolations, openVisit, type Visit, waitForToast } from '../support/browser.ts';
 import { checkOutBuilt, newSecrets, writeSecrets } from '../support/checkout.ts';
 import { createAccount, type Customer } from '../support/customer.ts';
 import { cleanUp, type Service, startService } from '../support/service.ts';
@@ -104,7 +104,7 @@ test('suspends an account at once, and reinstates it', async () => {
   await choose('Reinstate…');
   await page.getByRole('button', { name: 'Reinstate account' }).click();
   // The rows are hidden behind the dialog until the call is answered.
-  await page.getByText('Account reinstated').waitFor();
+  await waitForToast(page, 'Account reinstated');
   await rowOf(ada).getByText('Suspended').waitFor({ state: 'detached' });
   expect(await verify()).toBe(200);
 });
@@ -121,7 +121,7 @@ test('grants a plan, announces another address, and invites', async () => {
   await page.getByText('Is already the email address of this account').waitFor();
   await page.getByLabel('New email address').fill('ada.lovelace@example.com');
   await page.getByRole('button', { name: 'Change in 48 hours' }).click();
-  await page.getByText(/^The address changes at/).waitFor();
+  await waitForToast(page, /^The address changes at/);
   await page.getByRole('button', { name: 'Invite' }).click();
   await page.getByLabel('Email').fill('grace@example.com');
   await page.getByRole('button', { name: 'Create link' }).click();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -29,7 +29,7 @@ test('a seller switches the portal on, and opens its preview', async () => {
     .uncheck();
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Save portal' }).click();
-  await page.getByText('Portal saved').waitFor();
+  await waitForToast(page, 'Portal saved');
   const { body } = await service.get('/api/portal', { authorization: `Bearer ${ada.token}` });
   expect(body).toMatchObject({
     enabled: true,
@@ -55,7 +55,7 @@ test('the rules of a product begin with what all customers may do at present', a
   await page.getByLabel('Release a machine’s seat').uncheck();
   const save = page.getByRole('button', { name: 'Save portal' });
   await save.click();
-  await page.getByText('Portal saved').waitFor();
+  await waitForToast(page, 'Portal saved');
   // The page has fetched what was saved.
   await expect.poll(() => save.getAttribute('aria-busy')).toBeNull();
   await page.getByLabel('A product with other rules').selectOption('pro');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -63,7 +63,7 @@ test('saved terms apply to the product’s licenses and are shown again', async 
   await page.getByText('Enter a whole number from 1 to 100,000').waitFor();
   await page.getByLabel('Seats', { exact: true }).fill('2');
   await button('Save changes').click();
-  await page.getByText('Product saved').waitFor();
+  await waitForToast(page, 'Product saved');
   await openPage(page, '/products/orrery-studio');
   await expect.poll(() => page.getByLabel('Seat lease').inputValue()).toBe('90');
   await expect.poll(() => page.getByLabel('Unit').inputValue()).toBe('minutes');
@@ -226,7 +226,7 @@ test('a product that a license names can’t be deleted, and the dialog says why
   await page.getByRole('alert').getByText('Licenses still name this product').waitFor();
   await ada.patchLicense(id, { product: null });
   await button('Delete product').click();
-  await page.getByText('Product deleted').waitFor();
+  await waitForToast(page, 'Product deleted');
   await page.getByRole('heading', { level: 1, name: 'Products' }).waitFor();
   await expect.poll(() => page.getByRole('row').filter({ hasText: 'unused' }).count()).toBe(0);
 });

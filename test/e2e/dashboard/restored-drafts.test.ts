@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -168,7 +168,7 @@ test.for(CASES)('the restored draft of $name changes only what was typed', async
   await form.open?.();
   await restored().waitFor();
   await press(form.save);
-  await page.getByText(form.saved).waitFor();
+  await waitForToast(page, form.saved);
   // The page of the next form may have this one, too, whose draft is dropped once the page shows what was saved.
   await expect.poll(() => page.evaluate(`JSON.stringify(sessionStorage)`)).not.toContain('latchkey.draft');
   expect(await get(form.record())).toMatchObject(form.expected);

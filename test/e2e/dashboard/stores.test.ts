@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 import { newShopSecret, report } from '../support/shop.ts';
@@ -86,7 +86,7 @@ test('an offer is saved with a preview, and makes the license of the purchase th
   await dialog.getByText('creates a license for orrery that is valid for 30 days').waitFor();
   expect(await axeViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Save offer' }).click();
-  await page.getByText('Offer saved').waitFor();
+  await waitForToast(page, 'Offer saved');
   await page.getByRole('table', { name: 'Offers' }).getByText('30 days').waitFor();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Purchases' }).click();
   await page.getByRole('table', { name: 'Purchases' }).getByText('Fulfilled').waitFor();
@@ -107,7 +107,7 @@ test('a purchase shows what the store has said, its licenses, and its email', as
   await page.getByRole('table', { name: 'Licenses' }).getByText('Active').waitFor();
   await page.getByRole('region', { name: 'What the store has said' }).getByText('Paid').waitFor();
   await page.getByRole('button', { name: 'Send again' }).click();
-  await page.getByText('Email queued').waitFor();
+  await waitForToast(page, 'Email queued');
   expect(await axeViolations(page)).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openReceiver, type Receiver } from '../../crash/receiver.ts';
-import { axeViolations, openPage } from '../support/browser.ts';
+import { axeViolations, openPage, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -112,7 +112,7 @@ test('an enabled webhook gets what it has missed, since a day', async () => {
   const dialog = page.getByRole('alertdialog');
   expect(await axeViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Send missed events' }).click();
-  await page.getByText(/^\d+ deliver(y|ies) due now$/).waitFor();
+  await waitForToast(page, /^\d+ deliver(y|ies) due now$/);
 });
 
 test('deleting a webhook requires typing its hostname', async () => {

@@ -79,6 +79,28 @@ const keepIntercepting = (context: BrowserContext, page: Page): void => {
   };
 };
 
+const RECORD_TOASTS = `{
+  globalThis.shownToasts = [];
+  const seen = new WeakSet();
+  new MutationObserver(() => {
+    for (const title of document.querySelectorAll('[aria-label="Notifications"] h2')) {
+      if (seen.has(title) || !title.checkVisibility({ visibilityProperty: true })) continue;
+      seen.add(title);
+      shownToasts.push({ type: title.dataset.type, text: title.textContent });
+    }
+  }).observe(document, { childList: true, subtree: true });
+}`;
+
+/**
+ * A toast leaves the page within seconds, for which the tests' process may stand still, so each page records what it has shown.
+ * No test acts on a page before this event. An init script would also be sent to sandboxed frames, where Chromium reports an error.
+ */
+const recordToasts = (page: Page) =>
+  page.on('domcontentloaded', () => {
+    // It fails if the page is closed, or goes on to another.
+    page.evaluate(RECORD_TOASTS).catch(() => {});
+  });
+
 /** Opens a page in its own browser context. */
 export const openVisit = async (
   browser: Browser,
@@ -95,6 +117,7 @@ export const openVisit = async (
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(TIMEOUT_MS);
+  context.on('page', recordToasts);
   const page = await context.newPage();
   keepIntercepting(context, page);
   const consoleErrors: string[] = [];
@@ -158,6 +181,36 @@ export const openPage = async (page: Page, path: string) => {
   while (!(await page.evaluate(IS_LOADED))) {
     if (Date.now() > deadlineMs)
       throw new Error(`${path} is still loading: ${await page.locator('body').innerText()}`);
+    await delay(POLL_INTERVAL_MS);
+  }
+};
+
+interface Toast {
+  type: 'done' | 'error';
+  text: string;
+}
+
+/**
+ * Waits until the page has shown a toast with this text since it was loaded. Takes the toast out of the page's record, so that an
+ * equal one has to come again.
+ */
+export const waitForToast = async (
+  page: Page,
+  text: string | RegExp,
+  type: Toast['type'] = 'done',
+): Promise<void> => {
+  const isWanted = (toast: Toast) =>
+    toast.type === type && (typeof text === 'string' ? toast.text === text : text.test(toast.text));
+  const deadlineMs = Date.now() + TIMEOUT_MS;
+  for (;;) {
+    const shown = (await page.evaluate('shownToasts')) as Toast[];
+    const index = shown.findIndex(isWanted);
+    if (index !== -1) {
+      await page.evaluate(`shownToasts.splice(${index}, 1)`);
+      return;
+    }
+    if (Date.now() > deadlineMs)
+      throw new Error(`${page.url()} has shown no toast ${text}, only ${JSON.stringify(shown)}`);
     await delay(POLL_INTERVAL_MS);
   }
 };
