@@ -5,13 +5,13 @@ import { clearSessionCookie } from '../auth/session-cookie.ts';
 import { once } from '../gate/worker/commit.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
 import { isoTime } from '../shared/rules/dates.ts';
-import { wantsMoreThan } from '../two-factor/confirm.ts';
+import { lacksCode } from '../two-factor/confirm.ts';
 import { eraseCustomer, readCounts } from './customer.ts';
 import { requestErasure } from './request.ts';
 import { eraseAccountInput, erasedCustomerBody, eraseCustomerInput, erasureBody } from './schemas.ts';
 
-const lacksCode = (c: Context<AppEnv>): Promise<boolean> =>
-  wantsMoreThan(userCtx(c), c.req.valid('json' as never));
+const wantsProof = (c: Context<AppEnv>): Promise<boolean> =>
+  lacksCode(userCtx(c), c.req.valid('json' as never));
 
 const account = new Hono<AppEnv>().delete(
   '/account',
@@ -22,7 +22,7 @@ const account = new Hono<AppEnv>().delete(
     description:
       'Every session ends, API keys are refused, and the subscription is canceled at once. A checkout that is still open expires, and a payment that arrives later is given back. Everything of the account is erased after seven days. Signing in before then keeps the account, but its subscription stays canceled.',
     access: 'account',
-    wantsProof: lacksCode,
+    wantsProof,
     body: eraseAccountInput,
     answers: [{ status: 202, description: 'The account will be erased.', schema: erasureBody }],
     errors: ['invalid_credentials'],

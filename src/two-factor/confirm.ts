@@ -58,10 +58,8 @@ export const confirmCode = async <T>(
 };
 
 /**
- * Whether a call wants a fresh proof besides what its input has. The user's code is one, and it works once: if `reauthenticate` used
- * it up, nothing would be left for the call.
+ * Whether a call that takes a code comes without one of a user who has two-factor authentication on. Such a code is a fresh proof,
+ * and works once: if `reauthenticate` used it up, nothing would be left for the call.
  */
-export const wantsMoreThan = async (
-  ctx: UserCtx,
-  { code }: { code?: string | undefined },
-): Promise<boolean> => code === undefined || (await getUser(ctx, ctx.accountId)).twoFactorEnabledAt === null;
+export const lacksCode = async (ctx: UserCtx, { code }: { code?: string | undefined }): Promise<boolean> =>
+  code === undefined || (await getUser(ctx, ctx.accountId)).twoFactorEnabledAt === null;

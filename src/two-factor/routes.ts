@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { clientOf } from '../auth/client.ts';
 import { endpoint } from '../auth/endpoint.ts';
 import { type AppEnv, completed, userCtx } from '../http/context.ts';
-import { wantsMoreThan } from './confirm.ts';
+import { lacksCode } from './confirm.ts';
 import {
   confirmTwoFactorInput,
   disableTwoFactorInput,
@@ -13,8 +13,8 @@ import {
 } from './schemas.ts';
 import { confirmTwoFactor, disableTwoFactor, replaceCodes, startTwoFactor } from './setup.ts';
 
-const lacksCode = (c: Context<AppEnv>): Promise<boolean> =>
-  wantsMoreThan(userCtx(c), c.req.valid('json' as never));
+const wantsProof = (c: Context<AppEnv>): Promise<boolean> =>
+  lacksCode(userCtx(c), c.req.valid('json' as never));
 
 export const twoFactorRoutes = new Hono<AppEnv>()
   .post(
@@ -62,7 +62,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       summary: 'Make new recovery codes',
       description: 'The earlier recovery codes stop working. The owner gets an email.',
       access: 'account',
-      wantsProof: lacksCode,
+      wantsProof,
       body: replaceCodesInput,
       answers: [{ status: 200, description: 'Ten recovery codes.', schema: recoveryCodesBody }],
       errors: ['invalid_credentials', 'invalid_transition'],
@@ -79,7 +79,7 @@ export const twoFactorRoutes = new Hono<AppEnv>()
       tag: 'Account',
       summary: 'Turn two-factor authentication off',
       access: 'account',
-      wantsProof: lacksCode,
+      wantsProof,
       body: disableTwoFactorInput,
       answers: [{ status: 200, description: 'Two-factor authentication is off.', schema: twoFactorOffBody }],
       errors: ['invalid_credentials', 'invalid_transition'],

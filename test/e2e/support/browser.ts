@@ -203,7 +203,8 @@ export const waitForToast = async (
     toast.type === type && (typeof text === 'string' ? toast.text === text : text.test(toast.text));
   const deadlineMs = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const shown = (await page.evaluate('shownToasts')) as Toast[];
+    // A page that has just been opened has no record yet, and one that is being left can't be asked.
+    const shown = (await page.evaluate('globalThis.shownToasts ?? []').catch(() => [])) as Toast[];
     const index = shown.findIndex(isWanted);
     if (index !== -1) {
       await page.evaluate(`shownToasts.splice(${index}, 1)`);
