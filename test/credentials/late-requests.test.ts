@@ -29,6 +29,23 @@ test.for([0, 24])(
   },
 );
 
+test('the old key of a rotation that is undone is not refused for longer than that', async () => {
+  const ada = await signUp();
+  const { license_key } = await ada.createLicense();
+  const ctx = lateCtx(ada.accountId);
+  const outcomes: string[] = [];
+  /** Before each change of the rotation, an application calls with the old key. */
+  const batch: typeof ctx.db.batch = async (statements) => {
+    outcomes.push(outcomeOf(await ada.verify(license_key)));
+    return ctx.db.batch(statements);
+  };
+  const watched = { ...ctx, db: Object.create(ctx.db, { batch: { value: batch } }) };
+  const late = rotateApiKey(watched, ada.apiKeyId, { overlap_hours: 0 });
+  await expect(late).rejects.toMatchObject({ code: 'invalid_session' });
+  expect(outcomes).toEqual(['200 ok', '403 api_key_invalid']);
+  expect(outcomeOf(await ada.verify(license_key))).toBe('200 ok');
+});
+
 test('a session that has ended since it was let in turns no two-factor on', async () => {
   const ada = await signUp();
   const ctx = { ...publicCtx, ...lateCtx(ada.accountId) };

@@ -14,6 +14,8 @@ const KEYS_IN_MEMORY = 5_000;
 
 /** Only a restore of D1 brings an invalid key back, and then the isolates have to notice it. */
 const INVALID_HOLDS_MS = 600_000;
+/** A rotation without an overlap expires the old key at once, and may be undone shortly afterwards. */
+const EXPIRY_STANDS_AFTER_MS = 60_000;
 /** A service that is being restored lacks accounts for a while, and its applications call it nevertheless. */
 const MISSING_HOLDS_MS = 30_000;
 
@@ -21,6 +23,9 @@ const isValid = (presented: PresentedKey, key: CopiedKey, nowMs: number) =>
   !key.deleted &&
   equalInConstantTime(presented.fingerprint, key.fingerprint) &&
   (key.expiresAt === null || nowMs < key.expiresAt);
+
+const hasJustExpired = ({ expiresAt }: CopiedKey, nowMs: number) =>
+  expiresAt !== null && expiresAt <= nowMs && nowMs < expiresAt + EXPIRY_STANDS_AFTER_MS;
 
 const isAllowedFrom = ({ allowedIps }: CopiedKey, { ip }: PresentedKey) =>
   !allowedIps || includesAddress(allowedIps, ip ?? '');
@@ -90,13 +95,14 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
   };
 
   /**
-   * The reasons for which no later change makes a key valid: ids are never used again, a fingerprint never changes, a deletion is
-   * never undone, and an expiration date is never moved back. The account of a key exists before the key, unless it was lost.
-   * An unknown key is not among them: it may be in D1 already, in a change that the gate hasn't pulled yet.
+   * Says for how long no change makes a key valid: ids are never used again, a fingerprint never changes, and a deletion is never
+   * undone. The account of a key exists before the key, unless it was lost. An unknown key may be in D1 already, in a change that
+   * the gate hasn't pulled yet.
    */
-  const refuseInvalid = (hasAccount: boolean, isKnown: boolean): Refusal => {
+  const refuseInvalid = (hasAccount: boolean, key: CopiedKey | null, nowMs: number): Refusal => {
     if (!hasAccount) return { refused: 'api_key_invalid', holdsMs: MISSING_HOLDS_MS };
-    return { refused: 'api_key_invalid', ...(isKnown && { holdsMs: INVALID_HOLDS_MS }) };
+    const isForGood = key && !hasJustExpired(key, nowMs);
+    return { refused: 'api_key_invalid', ...(isForGood && { holdsMs: INVALID_HOLDS_MS }) };
   };
 
   return {
@@ -112,7 +118,7 @@ export const openAdmission = (copy: KeyRows, shareOfRate: (nowMs: number) => num
       if (!account || !key || !isValid(presented, key, nowMs)) {
         const decision = invalidKeys.spend(presented.keyId, nowMs, PLANS.free.callsPerSecond);
         return decision.allowed
-          ? refuseInvalid(account !== null, key !== null)
+          ? refuseInvalid(account !== null, key, nowMs)
           : toAdmission(presented, decision, nowMs);
       }
       const plan = limitsOf(account, nowMs);
