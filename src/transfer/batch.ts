@@ -86,7 +86,7 @@ const plan = async (current: Import, lines: BatchLine[], ids: Map<string, string
     return planLicense(licenses, line.licenseKey, line.value, options, facts);
   });
   if (outcomes.includes(UNKNOWN_PRODUCT)) await explainUnknown(current, lines, outcomes, products);
-  return { licenses, products, outcomes, nowMs };
+  return { licenses, products, hasProducts: found.hasProducts, outcomes, nowMs };
 };
 
 type BatchPlan = Awaited<ReturnType<typeof plan>>;
@@ -130,7 +130,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
       current.isRecorded = true;
       return done(uncertain);
     }
-    const { licenses, products, outcomes, nowMs } = planned;
+    const { licenses, products, hasProducts, outcomes, nowMs } = planned;
     if (options.isDryRun) {
       for (const [key, license] of licenses) {
         if (license.before === license.after) continue;
@@ -144,7 +144,7 @@ const change = async (current: Import, lines: BatchLine[]): Promise<(LineOutcome
     for (const [key, { before, after }] of licenses) if (before === null) ids.set(key, after.id);
     const entry = { id: current.entryId, details: current.isRecorded ? null : auditDetails(options) };
     try {
-      const written = { licenses: [...licenses.values()], products: [...products.values()] };
+      const written = { licenses: [...licenses.values()], products: [...products.values()], hasProducts };
       if (await commitPlan(ctx, written, { hasEvents: options.hasEvents, entry }, nowMs))
         current.isRecorded = true;
       return done(planned);

@@ -62,16 +62,19 @@ export const lookUp = async (
 
 type Statement = BatchItem<'sqlite'>;
 
-/** Whether the products that the plan gives to licenses still exist. They can't be deleted once a license names them. */
-const productsExist = ({ accountId }: Ctx, planned: PlannedProduct[]) => {
+/**
+ * Whether the products that the plan gives to licenses still exist. They can't be deleted once a license names them. If the plan
+ * has found none, which makes any text a product's label, whether there is still no other.
+ */
+const productsExist = ({ accountId }: Ctx, planned: PlannedProduct[], hasProducts: boolean) => {
   const codes = planned.map(({ after }) => after.code);
-  return sql`(SELECT count(*) FROM products
-    WHERE account_id = ${accountId} AND code ${inJson(codes)}) = ${codes.length}`;
+  const isPlanned = hasProducts ? sql`code ${inJson(codes)}` : sql`true`;
+  return sql`(SELECT count(*) FROM products WHERE account_id = ${accountId} AND ${isPlanned}) = ${codes.length}`;
 };
 
 /**
  * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
- * refuses. So it is if a product was deleted.
+ * refuses. So it is if `exist` no longer holds.
  */
 const insertLicenses = (
   ctx: Ctx,
@@ -99,7 +102,7 @@ const UPDATED_COLUMNS = CHANGEABLE_FIELDS.filter((field) => field !== 'license_k
 
 /**
  * Updates licenses with their history, all or none: if another change came first, its history row has the same number. If
- * the license is gone, a customer was erased from it, or a product was deleted, its account's id is null.
+ * the license is gone, a customer was erased from it, or `exist` no longer holds, its account's id is null.
  */
 const updateLicenses = (
   { db, accountId, actor }: Ctx,
@@ -168,7 +171,7 @@ const putProducts = (ctx: Ctx, planned: PlannedProduct[]): Statement[] => {
  */
 export const commitPlan = async (
   ctx: Ctx,
-  plan: { licenses: PlannedLicense[]; products: PlannedProduct[] },
+  plan: { licenses: PlannedLicense[]; products: PlannedProduct[]; hasProducts: boolean },
   { hasEvents, entry }: { hasEvents: boolean; entry: { id: string; details: AuditDetails | null } },
   nowMs: number,
 ): Promise<boolean> => {
@@ -189,7 +192,8 @@ export const commitPlan = async (
   ];
   if (!first) return false;
   const restated = updated.filter(({ before, after }) => before.status !== after.status);
-  const facts = { exist: productsExist(ctx, plan.products), importId: entry.id, nowMs };
+  const exist = productsExist(ctx, plan.products, plan.hasProducts);
+  const facts = { exist, importId: entry.id, nowMs };
   const [statement, ...others] = [
     ...putProducts(ctx, put),
     ...insertLicenses(ctx, created, facts),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Customer, type Json, outcomeOf, signUp, tallyOf } from '../support/client.ts';
-import { recordStatements } from '../support/d1-queries.ts';
+import { doMeanwhile, recordStatements } from '../support/d1-queries.ts';
 import { statistics } from '../support/gate.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
 
@@ -168,6 +168,20 @@ test('an import fails the lines whose product is not one, and knows those of ear
   ]);
   const allowed = `${LABEL}&on_conflict=update`;
   expect(resultsOf((await importAs(ada, change, allowed)).answers)).toEqual(['updated', 'unchanged']);
+});
+
+test('an import gives no license a label once the account has its first product', async () => {
+  const ada = await sellerOf();
+  await ada.createLicense({ license_key: 'LINE-0003' });
+  const isMade = doMeanwhile(/product_room/, () => ada.asSession('PUT', '/api/v1/products/orrery', {}));
+  const lines = toLines([
+    { license_key: 'LINE-0001', product: 'orery' },
+    { license_key: 'LINE-0002', product: 'orrery' },
+    { license_key: 'LINE-0003', product: 'orery' },
+  ]);
+  const { answers } = await importAs(ada, lines, '?on_conflict=update');
+  expect(isMade()).toBe(true);
+  expect(answers.map(({ result }: Json) => result)).toEqual(['failed', 'created', 'failed']);
 });
 
 test('an import of an export keeps the labels that licenses had', async () => {
