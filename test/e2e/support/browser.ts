@@ -66,6 +66,19 @@ export interface VisitOptions {
 
 const NOBODYS_URL = 'https://nobody.invalid/';
 
+type RouteHandler = Parameters<Page['route']>[1];
+
+/** Playwright goes on with the requests of a route that a test takes away, also with one that its handler is still to answer. */
+const unlessTakenAway =
+  (handler: RouteHandler): RouteHandler =>
+  async (...call) => {
+    try {
+      await handler(...call);
+    } catch (error) {
+      if (!String(error).includes('Route is already handled')) throw error;
+    }
+  };
+
 /**
  * Once a route intercepts a page's requests, all requests stay intercepted. When Playwright ends that with the last route, Chromium
  * fails requests that are under way, or never answers them.
@@ -73,9 +86,9 @@ const NOBODYS_URL = 'https://nobody.invalid/';
 const keepIntercepting = (context: BrowserContext, page: Page): void => {
   const route = page.route.bind(page);
   let kept: Promise<unknown> | undefined;
-  page.route = async (...args) => {
+  page.route = async (url, handler, options) => {
     await (kept ??= context.route(NOBODYS_URL, (nobodys) => nobodys.fallback()));
-    return route(...args);
+    return route(url, unlessTakenAway(handler), options);
   };
 };
 
