@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { exports } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { MAX_IMPORT_BYTES } from '../../src/shared/rules/transfer-limits.ts';
@@ -55,10 +56,20 @@ test('a transfer that has died keeps its place for 15 seconds, also when the gat
   expect((await importAs(customer, one)).status).toBe(429);
   leaseEnds();
   try {
+    await evict(customer.accountId);
     expect((await importAs(customer, one)).totals).toMatchObject({ created: 1 });
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('a transfer that died under version 1.0, which stored no end of its place, keeps out no other', async () => {
+  const customer = await signUp();
+  await runInDurableObject(gate(customer.accountId), (_gate, { storage }) => {
+    storage.kv.put('transfer', 'dead');
+  });
+  await evict(customer.accountId);
+  expect((await importAs(customer, one)).totals).toMatchObject({ created: 1 });
 });
 
 test('a transfer that was slow goes on, unless another has taken its place', async () => {

@@ -46,9 +46,19 @@ const TRANSFER = ownValue('transfer');
 const TURN_MS = 15_000;
 const RETRY_SECONDS = 5;
 
+/** Whose turn it is, and until when. */
+interface Turn {
+  id: string;
+  untilMs: number;
+}
+
+/** Of a turn, version 1.0 stored only the id. It counts as over: a transfer that still runs takes its turn back. */
+const readTurn = (stored: Turn | string | undefined): Turn | null =>
+  typeof stored === 'string' ? { id: stored, untilMs: 0 } : (stored ?? null);
+
 /**
- * Lets one import or export of the account run at a time, and decides how fast. Whose turn it is is stored, so that a restart
- * lets no second one in. A transfer that was slow may take its turn back, unless another has it.
+ * Lets one import or export of the account run at a time, and decides how fast. The turn is stored with its end, so that a
+ * restart neither lets a second one in nor makes a turn longer. A slow transfer may take its turn back, unless another has it.
  */
 export const openTransfers = (
   kv: SyncKvStorage,
@@ -56,37 +66,34 @@ export const openTransfers = (
   copy: Pick<Copy, 'account'>,
   ensureAccount: () => Promise<void>,
 ) => {
-  let holder = kv.get<string>(TRANSFER) ?? null;
-  let untilMs = Date.now() + TURN_MS;
+  let turn = readTurn(kv.get<Turn | string>(TRANSFER));
   let recoveredAtMs = 0;
 
-  const setHolder = (id: string | null) => {
-    if (id === holder) return;
-    journal.write(() => (id === null ? kv.delete(TRANSFER) : kv.put(TRANSFER, id)));
-    holder = id;
+  const setTurn = (next: Turn | null) => {
+    journal.write(() => (next === null ? kv.delete(TRANSFER) : kv.put(TRANSFER, next)));
+    turn = next;
   };
 
   /** A turn that ends later than one can means that the clock was set back. */
-  const isLive = (nowMs: number) => nowMs < untilMs && untilMs <= nowMs + TURN_MS;
+  const isLive = ({ untilMs }: Turn, nowMs: number) => nowMs < untilMs && untilMs <= nowMs + TURN_MS;
 
   return {
     /** `calls` is what the turn costs. The transfer waits for `waitMs` before the turn. */
     takeTurn: async (id: string, calls: number): Promise<TransferTurn> => {
       await ensureAccount();
       const nowMs = Date.now();
-      if (holder !== null && holder !== id && isLive(nowMs))
+      if (turn !== null && turn.id !== id && isLive(turn, nowMs))
         return { refused: 'rate_limit_exceeded', retryAfterSeconds: RETRY_SECONDS };
-      setHolder(id);
+      setTurn({ id, untilMs: nowMs + TURN_MS });
       const account = copy.account();
       const { callsPerSecond } = account ? limitsOf(account, nowMs) : PLANS.free;
       const spent = spendSize(recoveredAtMs, nowMs, calls, callsPerSecond);
       ({ recoveredAtMs } = spent);
-      untilMs = nowMs + TURN_MS;
       return { refused: null, waitMs: spent.waitMs };
     },
 
     end: (id: string): void => {
-      if (holder === id) setHolder(null);
+      if (turn?.id === id) setTurn(null);
     },
   };
 };
