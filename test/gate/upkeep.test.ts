@@ -1,11 +1,8 @@
 import { createExecutionContext, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import * as fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openAnnounced } from '../../src/gate/home/announced.ts';
-import { nextPageMs } from '../../src/gate/home/catch-up.ts';
 import worker from '../../src/index.ts';
-import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { evict, gate, statistics, tamper, withoutTables } from '../support/gate.ts';
@@ -168,18 +165,6 @@ test('a gate with 1,000 changes of unknown outcome refuses changes until D1 has 
   vi.advanceTimersByTime(90_000);
   await runDurableObjectAlarm(gate(ada.accountId));
   expect((await ada.asKey('POST', '/api/v1/licenses/create', {})).status).toBe(201);
-});
-
-const random = fc.double({ min: 0, max: 1, noNaN: true });
-
-test('reloads of many gates start spread over ten minutes', () => {
-  fc.assert(
-    fc.property(random, (r) => {
-      expect(nextPageMs(true, true, NOW, r) - NOW).toBeCloseTo((r * HOUR_MS) / 6, 0);
-    }),
-  );
-  expect(nextPageMs(true, false, NOW, 0.9) - NOW).toBe(1_000);
-  expect(nextPageMs(false, true, NOW, 0.9) - NOW).toBe(0);
 });
 
 const kvOf = (value: unknown) => ({ get: () => value }) as unknown as SyncKvStorage;

@@ -3,7 +3,6 @@ import { gateDatabaseOf } from '../../db/client.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
-import { HOUR_MS } from '../../shared/rules/dates.ts';
 import type { PlanTerms } from '../../shared/rules/plans.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type ListPosition, readPage, readThrough } from '../feed/load.ts';
@@ -14,20 +13,19 @@ import type { Orphans, Rows } from '../rules/rows.ts';
 import { limitAt } from '../rules/usage.ts';
 import type { HomeBranches } from './branches.ts';
 import type { Copy } from './copy.ts';
+import type { Progress } from './progress.ts';
 import type { HomeStore } from './store.ts';
 import type { HomeUsage } from './usage.ts';
 
 /** A reload runs beside a copy that answers verifies, so it can take its time. */
 const RELOAD_PAGE_MS = 1_000;
-/** Reloads of many gates, as after a deploy, are spread over this long. */
-const RELOAD_SPREAD_MS = HOUR_MS / 6;
 
 const LISTS_BEGIN: ListPosition = { key: '', product: '' };
 
-/** When to load the next page. `isReload` means that the current copy is complete and answers meanwhile. */
-export const nextPageMs = (isReload: boolean, isFirst: boolean, nowMs: number, random: number): number => {
-  if (!isReload) return nowMs;
-  return nowMs + (isFirst ? random * RELOAD_SPREAD_MS : RELOAD_PAGE_MS);
+/** When to load the next page. During a reload, the current copy is complete and answers meanwhile. */
+const nextPageMs = ({ complete, reload }: Readonly<Progress>, isFirst: boolean, nowMs: number): number => {
+  if (!complete) return nowMs;
+  return isFirst ? (reload?.startsMs ?? nowMs) : nowMs + RELOAD_PAGE_MS;
 };
 
 /** Returns what rows from the feed will change. Call it before the copy applies them. */
@@ -65,9 +63,8 @@ export const openCatchUp = (
   /** Plans the next page of a load, after a page was loaded or a load was started. */
   const planPage = () => {
     const position = copy.loadPosition();
-    const isReload = copy.progress().complete;
     const isFirst = position === '' && lists === null;
-    pageDueMs = position === null ? null : nextPageMs(isReload, isFirst, Date.now(), Math.random());
+    pageDueMs = position === null ? null : nextPageMs(copy.progress(), isFirst, Date.now());
   };
   planPage();
 

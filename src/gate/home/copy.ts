@@ -5,7 +5,7 @@ import { openCopyCache } from './copy-cache.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
 import * as lost from './lost-licenses.ts';
 import { LAST_KEY, openOrphans, ORPHAN_MS } from './orphans.ts';
-import { afterRestore, earliest, noProgress, type Progress, withReplaced } from './progress.ts';
+import { afterRestore, earliest, newReload, noProgress, type Progress, withReplaced } from './progress.ts';
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
 // add missing rows and never replace rows that the feed has written.
@@ -89,7 +89,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     // D1 may be that of an earlier time.
     reportedBytes = null;
     sql.exec(`DELETE FROM facts WHERE name = '${REPORTED}'`);
-    if (known.complete) return advance({ reload: { loadedThrough: '', isExact } });
+    if (known.complete) return advance({ reload: newReload(isExact, Date.now(), Math.random()) });
     cache.clear();
     if (isExact) orphans.clear();
     else orphans.forget();

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../shared/rules/dates.ts';
 import type { FeedPosition } from '../rules/rows.ts';
 import { COPY_VERSION } from './copy-tables.ts';
 
@@ -14,6 +15,8 @@ export interface Progress extends FeedPosition {
    */
   reload: {
     loadedThrough: string;
+    /** When it begins. Absent in what version 1.0 has stored: then it begins at once. */
+    startsMs?: number;
     comparedThrough?: string;
     isExact?: boolean;
     isAnyMissing?: boolean;
@@ -22,6 +25,16 @@ export interface Progress extends FeedPosition {
   /** Licenses whose keys others have got. Whether they have ended is decided by the next reload, which begins by then. */
   replaced?: Replaced | undefined;
 }
+
+/** Reloads of many gates, as after a deploy, are spread over this long. */
+const RELOAD_SPREAD_MS = HOUR_MS / 6;
+
+/** A reload begins at a random time, which is stored, because a gate that is seldom called is unloaded before. */
+export const newReload = (isExact: boolean, nowMs: number, random: number) => ({
+  loadedThrough: '',
+  startsMs: nowMs + random * RELOAD_SPREAD_MS,
+  isExact,
+});
 
 interface Replaced {
   ids: string[];
