@@ -4,7 +4,7 @@ import { PLAN_NAMES, PLANS } from '../../src/shared/rules/plans.ts';
 import { type Customer, outcomeOf, tallyOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, setPlan, tamper } from '../support/gate.ts';
+import { evict, kill, setChangesToday, setPlan } from '../support/gate.ts';
 import { countedBytes, setCountedBytes, sumOfRows } from '../support/storage.ts';
 import { sellerOn, sellerWithLicense } from '../support/worlds.ts';
 import { importAs, toLines } from '../transfer/transfer.ts';
@@ -13,20 +13,11 @@ beforeEach(() => {
   useFakeClock();
 });
 
-/** Makes the account have made so many changes today. */
-const setChanges = ({ accountId }: Customer, changes: number) =>
-  tamper(
-    accountId,
-    "DELETE FROM recent_counters; INSERT OR REPLACE INTO counters VALUES ('changes:today', ?, ?)",
-    changes,
-    Date.now(),
-  );
-
 const put = (ada: Customer) => ada.asSession('PUT', '/api/v1/products/P1', {});
 
 test.for(PLAN_NAMES)('an account on %s makes as many changes a day as its plan allows', async (plan) => {
   const ada = await sellerOn(plan);
-  await setChanges(ada, PLANS[plan].changesPerDay - 5);
+  await setChangesToday(ada.accountId, PLANS[plan].changesPerDay - 5);
   const answers = await Promise.all(Array.from({ length: 8 }, () => put(ada)));
   expect(tallyOf(answers)).toEqual({ '201 ok': 1, '200 ok': 4, '429 rate_limit_exceeded': 3 });
   const refused = await put(ada);
@@ -36,7 +27,7 @@ test.for(PLAN_NAMES)('an account on %s makes as many changes a day as its plan a
 
 test('the next day, or a larger plan, allows changes again', async () => {
   const { ada } = await sellerWithLicense();
-  await setChanges(ada, 50_000);
+  await setChangesToday(ada.accountId, 50_000);
   expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
   await setPlan(ada.accountId, 'pro');
   expect(outcomeOf(await put(ada))).toBe('201 ok');
@@ -48,7 +39,7 @@ test('the next day, or a larger plan, allows changes again', async () => {
 
 test('each changed line of an import is a change, and lines beyond the day’s changes fail', async () => {
   const { ada } = await sellerWithLicense();
-  await setChanges(ada, 49_990);
+  await setChangesToday(ada.accountId, 49_990);
   const lines = (name: string, count: number) =>
     toLines(Array.from({ length: count }, (_, i) => ({ license_key: `LINE-${name}-${i}000` })));
   expect((await importAs(ada, lines('A', 8))).totals).toMatchObject({ created: 8 });
@@ -63,7 +54,7 @@ test('each changed line of an import is a change, and lines beyond the day’s c
 
 test('each machine that an import adds is a change, and those beyond the day’s changes fail', async () => {
   const { ada, license_key } = await sellerWithLicense();
-  await setChanges(ada, 49_998);
+  await setChangesToday(ada.accountId, 49_998);
   const machine = (n: number) => ({
     type: 'activation',
     license_key,
@@ -85,7 +76,7 @@ test('each machine that an import adds is a change, and those beyond the day’s
 
 test('what a full account can’t store counts as one change of the day, however many lines it has', async () => {
   const { ada } = await sellerWithLicense();
-  await setChanges(ada, 49_400);
+  await setChangesToday(ada.accountId, 49_400);
   const lines = (count: number) =>
     toLines(Array.from({ length: count }, (_, i) => ({ license_key: `LINE-${i}-0000` })));
   const stored = await countedBytes(ada.accountId);
@@ -94,7 +85,7 @@ test('what a full account can’t store counts as one change of the day, however
     expect((await importAs(ada, lines(500))).answers.at(-1).error.code).toBe('storage_limit_reached');
   await setCountedBytes(ada.accountId, stored);
   expect((await importAs(ada, lines(500))).totals).toMatchObject({ created: 500 });
-  await setChanges(ada, 49_998);
+  await setChangesToday(ada.accountId, 49_998);
   const create = async () => outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', {}));
   const takeKey = async () =>
     outcomeOf(await ada.asSession('POST', '/api/v1/licenses/create', { license_key: 'LINE-0-0000' }));
@@ -111,7 +102,7 @@ test('in a full account, a renewal counts as 50 changes of the day', async () =>
   const renew = async () =>
     outcomeOf(await ada.asSession('POST', `/api/v1/licenses/${license.id}/renew`, { duration_days: 1 }));
   // Each begins as a single change, which finds the account full.
-  await setChanges(ada, 50_000 - 2 * 51);
+  await setChangesToday(ada.accountId, 50_000 - 2 * 51);
   expect([await renew(), await renew(), await renew()]).toEqual([
     '200 ok',
     '200 ok',
@@ -122,7 +113,7 @@ test('in a full account, a renewal counts as 50 changes of the day', async () =>
 test('beyond the day’s changes, a seller still ends licenses and keys, and applications are answered', async () => {
   const { ada, license } = await sellerWithLicense();
   const other = await ada.createLicense();
-  await setChanges(ada, 50_000);
+  await setChangesToday(ada.accountId, 50_000);
   const path = `/api/v1/licenses/${license.id}`;
   expect((await ada.verify(license.license_key)).body.valid).toBe(true);
   expect(outcomeOf(await ada.asKey('POST', '/api/v1/licenses/create', {}))).toBe('429 rate_limit_exceeded');
@@ -134,19 +125,26 @@ test('beyond the day’s changes, a seller still ends licenses and keys, and app
   expect(outcomeOf(await ada.asSession('DELETE', `/api/api-keys/${ada.apiKeyId}`))).toBe('200 ok');
 });
 
-test('a restart of the gate forgets less than a hundred changes of the day', async () => {
-  const ada = await sellerOn('free');
-  await setChanges(ada, 49_800);
-  const change = (count: number) =>
-    importAs(ada, toLines(Array.from({ length: count }, (_, i) => ({ license_key: `${count}-${i}-LINE` }))));
-  expect((await change(150)).totals.created).toBe(150);
+test('no restart of the gate forgets a change of the day', async () => {
+  const { ada, license_key } = await sellerWithLicense();
+  await setChangesToday(ada.accountId, 49_994);
+  const lines = toLines(Array.from({ length: 3 }, (_, i) => ({ license_key: `LINE-${i}-0000` })));
+  const machine = { type: 'activation', license_key, fingerprint: 'machine-0001' };
+  const added = toLines([{ ...machine, activated_at: '2027-03-01T00:00:00Z' }]);
+  expect(outcomeOf(await put(ada))).toBe('201 ok');
   await evict(ada.accountId);
-  expect((await change(140)).totals).toMatchObject({ created: 0, failed: 140 });
+  expect((await importAs(ada, lines)).totals).toMatchObject({ created: 3 });
+  await kill(ada.accountId);
+  expect((await importAs(ada, added)).totals).toMatchObject({ created: 1 });
+  await kill(ada.accountId);
+  expect(outcomeOf(await put(ada))).toBe('200 ok');
+  await evict(ada.accountId);
+  expect(outcomeOf(await put(ada))).toBe('429 rate_limit_exceeded');
 });
 
 test('a change that is refused for the day leaves no feed row and no query of D1', async () => {
   const ada = await sellerOn('free');
-  await setChanges(ada, 50_000);
+  await setChangesToday(ada.accountId, 50_000);
   const batch = vi.spyOn(Object.getPrototypeOf(accountsD1) as D1Database, 'batch');
   await put(ada);
   expect(batch).not.toHaveBeenCalled();

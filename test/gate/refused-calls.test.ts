@@ -4,7 +4,7 @@ import { GateBranch } from '../../src/gate/branch/gate-branch.ts';
 import { PLANS } from '../../src/shared/rules/plans.ts';
 import { call, outcomeOf, signUp } from '../support/client.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { evict, gate, setUsage, tamper, withoutTables } from '../support/gate.ts';
+import { evict, gate, setChangesToday, setUsage, withoutTables } from '../support/gate.ts';
 import { openBranch, verifyIn } from '../support/regions.ts';
 import { sellerAtHome } from '../support/worlds.ts';
 
@@ -51,12 +51,7 @@ test('beyond the usage limit, a call that is refused for another reason takes no
   const { apiLimit, changesPerDay } = PLANS.pro;
   // The branch holds more calls than are left.
   await setUsage(ada.accountId, apiLimit - 5);
-  await tamper(
-    ada.accountId,
-    "INSERT OR REPLACE INTO counters VALUES ('changes:today', ?, ?)",
-    changesPerDay,
-    Date.now(),
-  );
+  await setChangesToday(ada.accountId, changesPerDay);
   const tell = vi.spyOn(GateBranch.prototype, 'tell');
   const recalls = () => tell.mock.calls.filter(([{ isRecall }]) => isRecall).length;
   const callFrom = async (ip: string, path: string, sent: object) =>

@@ -2,6 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
+import { openAnnounced } from '../../src/gate/home/announced.ts';
 import { openMachineTotals } from '../../src/gate/home/machine-rows.ts';
 import { openMachines } from '../../src/gate/home/machines.ts';
 import { openSeats } from '../../src/gate/home/seats.ts';
@@ -112,6 +113,7 @@ const openRun = (ctx: DurableObjectState, firstTerms: Terms) => {
       machines: openMachines(sql, machineTotals),
       machineTotals,
       ledger,
+      announced: openAnnounced(kv),
       outgoing,
       seatClock: openSeatClock(kv, journal),
     };

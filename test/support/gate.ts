@@ -57,6 +57,15 @@ export const tamper = async (accountId: string, query: string, ...bindings: SqlS
 export const raiseEpoch = (accountId: string) =>
   tamper(accountId, "UPDATE facts SET value = json_set(value, '$.epoch', 'before') WHERE name = 'progress'");
 
+/** Makes the account have made so many changes today. */
+export const setChangesToday = async (accountId: string, changes: number) => {
+  const today = { token: '', atMs: Date.now(), ref: '', reservation: null, changes };
+  await runInDurableObject(gate(accountId), (_instance, { storage }) => {
+    storage.kv.put('announced', [today]);
+  });
+  await evict(accountId);
+};
+
 /** Sets the account's usage of the calendar month. */
 export const setUsage = async (accountId: string, usage: number) => {
   const name = `period:${calendarMonth(Date.now()).startMs}`;

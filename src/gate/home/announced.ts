@@ -1,4 +1,5 @@
 import { ownValue } from '../../shared/objects/own-values.ts';
+import { isSameDay } from '../../shared/rules/dates.ts';
 import type { CountedCall } from '../rules/usage.ts';
 
 /** A licensing call that is counted once its change is committed. Until then, it lowers what remains of the usage limit. */
@@ -34,9 +35,18 @@ const CHECKS_MS = [3_000, 6_000, 12_000, 24_000, 48_000, LAST_CHECK_MS];
 
 const ANNOUNCED = ownValue('announced');
 
-/** The announced changes. A reservation goes when its call is counted, or with the last change that shares it. */
+/** No change has this token. Version 1.0, which counts elsewhere, drops the entry like a change that was never committed. */
+const TODAY = '';
+const noChanges: Announced = { token: TODAY, atMs: 0, ref: '', reservation: null, changes: 0 };
+
+/**
+ * The announced changes, and how many there were on the day of the last one, as an entry of the same stored value. A reservation
+ * goes when its call is counted, or with the last change that shares it.
+ */
 export const openAnnounced = (kv: SyncKvStorage) => {
-  let announced = kv.get<Announced[]>(ANNOUNCED) ?? [];
+  const stored = kv.get<Announced[]>(ANNOUNCED) ?? [];
+  let announced = stored.filter(({ token }) => token !== TODAY);
+  let today = stored.find(({ token }) => token === TODAY) ?? noChanges;
   let reserved = new Map<number, number>();
   let isWritten = true;
 
@@ -77,12 +87,29 @@ export const openAnnounced = (kv: SyncKvStorage) => {
     if (announced.some(isOver)) update(announced.filter((change) => !isOver(change)));
   };
 
+  const changesToday = (nowMs: number) => (isSameDay(today.atMs, nowMs) ? (today.changes ?? 0) : 0);
+
+  const setChangesToday = (changes: number, atMs: number) => {
+    today = { ...today, changes, atMs };
+    isWritten = false;
+  };
+
   return {
     write: () => {
       if (isWritten) return;
       isWritten = true;
-      if (announced.length === 0) kv.delete(ANNOUNCED);
-      else kv.put(ANNOUNCED, announced);
+      kv.put(ANNOUNCED, [...announced, today]);
+    },
+
+    changesToday,
+
+    /** Counts changes of the day, also those that are never announced. */
+    countChanges: (changes: number, nowMs: number) => setChangesToday(changesToday(nowMs) + changes, nowMs),
+
+    /** Takes back changes that were counted at a time and then not made. */
+    forgetChanges: (changes: number, countedMs: number) => {
+      if (isSameDay(today.atMs, countedMs))
+        setChangesToday(Math.max(0, changesToday(countedMs) - changes), today.atMs);
     },
 
     isEmpty: () => announced.length === 0,

@@ -25,7 +25,7 @@ const RETRY_SECONDS = 5;
 /** What the Worker calls around each change of the account's data in D1. */
 export const openChanges = (
   { journal }: ObjectContext,
-  { copy, announced, ledger }: HomeStore,
+  { copy, announced }: HomeStore,
   usage: HomeUsage,
   branches: HomeBranches,
   catchUp: CatchUp,
@@ -50,7 +50,7 @@ export const openChanges = (
     if (announced.has(token)) return null;
     if (announced.isFull()) return { refused: 'unavailable', retryAfterSeconds: RETRY_SECONDS };
     const account = copy.account();
-    return account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs);
+    return account && refuseForToday(account, size, announced.changesToday(nowMs), nowMs);
   };
 
   const pull = async (ref: string | null = null): Promise<void> => {
@@ -76,7 +76,7 @@ export const openChanges = (
         const reservation = counted && reserve(counted, token, nowMs);
         if (reservation && 'refused' in reservation) return reservation;
         announced.add({ token, atMs: nowMs, ref, reservation, changes: size.changes });
-        ledger.countChanges(size.changes, nowMs);
+        announced.countChanges(size.changes, nowMs);
       }
       // From here on, the alarm finds the change if its request dies.
       await journal.commit();
@@ -103,7 +103,7 @@ export const openChanges = (
       journal.change(() => {
         const { changes = 0, atMs = 0 } = announced.abandon(token) ?? {};
         // It stays one change, so that refused calls have a bound, too: each has cost D1 a batch.
-        if (changes > 1) ledger.forgetChanges(changes - 1, atMs);
+        if (changes > 1) announced.forgetChanges(changes - 1, atMs);
       }),
 
     setWantsVerified: async (wanted: boolean): Promise<void> => {

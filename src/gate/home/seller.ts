@@ -26,12 +26,12 @@ export const openSeller = (
   { journal }: { journal: Pick<Journal, 'write' | 'commit'> },
   {
     copy,
-    ledger,
+    announced,
     machines,
     seatClock,
   }: Pick<HomeStore, 'machines' | 'seatClock'> & {
     copy: Pick<Copy, 'account' | 'findLicense' | 'license' | 'termsOf'>;
-    ledger: Pick<HomeStore['ledger'], 'changesToday' | 'countChanges'>;
+    announced: Pick<HomeStore['announced'], 'changesToday' | 'countChanges'>;
   },
   seats: Pick<Seats, 'apply' | 'carryOut' | 'hasRoomFor' | 'situationOf' | 'trim'>,
   branches: Pick<HomeBranches, 'acknowledged'>,
@@ -92,9 +92,9 @@ export const openSeller = (
     if (isDryRun) return code;
     const account = copy.account();
     const size = { changes: changes.length, isRefusable: true };
-    if (account && refuseForToday(account, size, ledger.changesToday(nowMs), nowMs))
+    if (account && refuseForToday(account, size, announced.changesToday(nowMs), nowMs))
       return 'too_many_changes';
-    ledger.countChanges(size.changes, nowMs);
+    announced.countChanges(size.changes, nowMs);
     seats.apply('seller', license, changes, situation.nowMs);
     return code;
   };

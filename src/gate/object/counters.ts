@@ -94,13 +94,12 @@ export const openCounters = (
     return counter;
   };
 
-  /** Unless the counter is due, it is written together with the next that is. */
-  const set = (name: string, value: number, nowMs: number, isDue = true) => {
+  const set = (name: string, value: number, nowMs: number) => {
     const counter = read(name);
     counter.value = value;
     counter.atMs = nowMs;
     recent.set(name, counter);
-    isChanged ||= isDue;
+    isChanged = true;
   };
 
   /** Moves the recent counters to rows of their own. */

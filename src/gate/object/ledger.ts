@@ -1,4 +1,4 @@
-import { DAY_MS, isoDate } from '../../shared/rules/dates.ts';
+import { DAY_MS, isoDate, isSameDay } from '../../shared/rules/dates.ts';
 import type { Traffic } from '../rules/traffic.ts';
 import {
   type BranchCounters,
@@ -22,14 +22,8 @@ const PRODUCT = 'product:';
 const productCounter = (startMs: number, code: string) => `${PRODUCT}${startMs}:${code}`;
 const thresholdCounter = (startMs: number) => `threshold:${startMs}`;
 const FIRST_VALID_VERIFY = 'first:valid_verify';
-const CHANGES = 'changes:today';
-
-/** A change has no row of its own, so that a restart can forget fewer than this. */
-const CHANGES_PER_WRITE = 100;
 
 const KEY_USE_INTERVAL_MS = 60_000;
-
-const isSameDay = (ms: number, otherMs: number) => Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
 
 export const openLedger = (
   sql: SqlStorage,
@@ -63,16 +57,6 @@ export const openLedger = (
     keepsProductsFromMs = null;
   };
 
-  const changesToday = (nowMs: number): number => {
-    const { value, atMs } = read(CHANGES);
-    return isSameDay(atMs, nowMs) ? value : 0;
-  };
-
-  const setChangesToday = (before: number, after: number, atMs: number) => {
-    const isDue = Math.floor(before / CHANGES_PER_WRITE) !== Math.floor(after / CHANGES_PER_WRITE);
-    counters.set(CHANGES, after, atMs, isDue);
-  };
-
   return {
     write,
     hasCounted: counters.counted.has,
@@ -82,20 +66,6 @@ export const openLedger = (
     periodUsage: (startMs: number) => read(periodCounter(startMs)).value,
 
     productUsage,
-
-    changesToday,
-
-    /** Counts changes of the day. They are written together with the next call, and in a commit of their own now and then. */
-    countChanges: (changes: number, nowMs: number) => {
-      const before = changesToday(nowMs);
-      setChangesToday(before, before + changes, nowMs);
-    },
-
-    /** Takes back changes that were counted at a time and then not made. */
-    forgetChanges: (changes: number, countedMs: number) => {
-      const { value, atMs } = read(CHANGES);
-      if (isSameDay(atMs, countedMs)) setChangesToday(value, Math.max(0, value - changes), atMs);
-    },
 
     /** Counts a call. If it has an id, a repeat can be recognized. */
     count: (call: CountedCall, periodStartMs: number, nowMs: number, callId?: string) => {

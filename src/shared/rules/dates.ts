@@ -15,6 +15,10 @@ export const isoDate = (ms: number): string => {
   return lastDate.text;
 };
 
+/** Whether two timestamps are on the same day (UTC). */
+export const isSameDay = (ms: number, otherMs: number) =>
+  Math.floor(ms / DAY_MS) === Math.floor(otherMs / DAY_MS);
+
 export const addDays = (date: string, days: number) =>
   isoDate(Date.parse(`${date}T00:00:00.000Z`) + days * DAY_MS);
 
