@@ -3,7 +3,7 @@ import { auditFirst } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx, PublicCtx, UserCtx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
-import { users, userTokens } from '../db/schema.ts';
+import { auditLog, type UserRow, users, userTokens } from '../db/schema.ts';
 import { letterTo } from '../mail/letter.ts';
 import { tell } from '../mail/tell.ts';
 import { emailChangeByOperator } from '../mail/templates.ts';
@@ -21,6 +21,8 @@ import { leaveAddress } from './leave-address.ts';
 // The operator changes the address of a user who has lost the mailbox. The operator can't know whether that is true, so the change
 // waits, and the old address is told: signing in stops it. Nobody gets the row's token. Its end is when the change takes effect.
 
+type Pending = typeof userTokens.$inferSelect;
+
 const isPending = eq(userTokens.purpose, 'operator_email');
 
 const findPending = ({ firstDb }: Pick<PublicCtx, 'firstDb'>, accountId: string) =>
@@ -30,6 +32,30 @@ const findPending = ({ firstDb }: Pick<PublicCtx, 'firstDb'>, accountId: string)
     .where(and(eq(userTokens.accountId, accountId), isPending))
     .get();
 
+/**
+ * Notes that the operator has asked for the change that is pending, and tells the owner of it again. Returns false if it is no
+ * longer pending: the owner has signed in meanwhile, so whoever asks starts anew.
+ */
+const tellAgain = async (
+  ctx: UserCtx,
+  user: UserRow,
+  { tokenHash, email, expiresAt }: Pending,
+  origin: string,
+): Promise<boolean> => {
+  const isStillPending = isUnused(tokenHash);
+  const told = await tell(
+    ctx,
+    letterTo(user, emailChangeByOperator(origin, email, expiresAt)),
+    isStillPending,
+  );
+  const [noted] = await ctx.firstDb.batch([
+    auditFirst(ctx, 'email.request_change', null, null, isStillPending).returning({ id: auditLog.id }),
+    ...told.statements,
+  ]);
+  if (noted.length > 0) told.send();
+  return noted.length > 0;
+};
+
 /** Lets the address change in 48 hours. A repeat changes nothing, and another address starts anew. Returns when that is. */
 export const requestOperatorChange = async (ctx: UserCtx, email: string, origin: string): Promise<number> => {
   const { firstDb, accountId } = ctx;
@@ -37,7 +63,8 @@ export const requestOperatorChange = async (ctx: UserCtx, email: string, origin:
   if (email === user.email) throw invalidField('email', 'is already the email address of this account');
   await refuseTaken(ctx, email, accountId);
   const pending = await findPending(ctx, accountId);
-  const row = pending?.email === email ? pending : newUserToken(ctx, accountId, 'operator_email', email).row;
+  if (pending?.email === email && (await tellAgain(ctx, user, pending, origin))) return pending.expiresAt;
+  const { row } = newUserToken(ctx, accountId, 'operator_email', email);
   const told = await tell(ctx, letterTo(user, emailChangeByOperator(origin, email, row.expiresAt)));
   await firstDb.batch([
     deleteTokens(ctx, accountId, ['operator_email']),
@@ -48,8 +75,6 @@ export const requestOperatorChange = async (ctx: UserCtx, email: string, origin:
   told.send();
   return row.expiresAt;
 };
-
-type Pending = typeof userTokens.$inferSelect;
 
 /** The operator vouches for the new address, so it counts as proved. */
 const carryOut = async (ctx: PublicCtx, { tokenHash, accountId, email }: Pending): Promise<void> => {

@@ -1,6 +1,7 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
+import { doBefore } from '../support/d1-queries.ts';
 import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { mailsTo } from '../support/mails.ts';
@@ -76,6 +77,20 @@ test('signing in stops the change, and another address starts the 48 hours anew'
   vi.advanceTimersByTime(HOUR_MS);
   await runHourlyWork();
   expect((await ada.asSession('GET', '/api/account')).body.email).toBe(other);
+});
+
+test('a change that signing in stops while the operator asks for it again starts its 48 hours anew', async () => {
+  const { ada, newEmail } = await open();
+  await change(ada.accountId, newEmail);
+  vi.advanceTimersByTime(47 * HOUR_MS);
+  const isStopped = doBefore(/insert into "audit_log"/, async () =>
+    expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok'),
+  );
+  const { body } = await change(ada.accountId, newEmail);
+  expect([isStopped(), body.email_changes_at]).toEqual([true, '2027-03-14T11:00:00.000Z']);
+  vi.advanceTimersByTime(HOUR_MS);
+  await runHourlyWork();
+  expect((await ada.asSession('GET', '/api/account')).body.email).toBe(ada.email);
 });
 
 test('an address that another account has is refused, also if it gets it meanwhile', async () => {

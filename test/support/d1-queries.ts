@@ -73,22 +73,25 @@ export const countRowsWritten = async (work: () => Promise<unknown>): Promise<Re
 
 type Batch = (this: D1Database, statements: D1PreparedStatement[]) => Promise<D1Result[]>;
 
-/** Calls `then` with the results of the first of the next batches with such a statement. Returns whether that has happened. */
-const interceptBatch = (pattern: RegExp, then: (results: D1Result[]) => Promise<D1Result[]>) => {
+/** Runs the first of the next batches with such a statement by `run`. Returns whether that has happened. */
+const replaceBatch = (pattern: RegExp, run: (commit: () => Promise<D1Result[]>) => Promise<D1Result[]>) => {
   const prototype = Object.getPrototypeOf(env.DB) as D1Database;
   const batch = Reflect.get(prototype, 'batch') as Batch;
   const isMeant = (statement: unknown) => pattern.test(String(Reflect.get(Object(statement), 'statement')));
   let hasHappened = false;
   const spy = vi.spyOn(prototype, 'batch').mockImplementation(async function (this: D1Database, statements) {
-    const results = await batch.call(this, statements);
     // Batches of other work run meanwhile.
-    if (hasHappened || !statements.some(isMeant)) return results;
+    if (hasHappened || !statements.some(isMeant)) return batch.call(this, statements);
     hasHappened = true;
     spy.mockRestore();
-    return then(results);
+    return run(() => batch.call(this, statements));
   });
   return () => hasHappened;
 };
+
+/** Calls `then` with the results of the first of the next batches with such a statement. Returns whether that has happened. */
+const interceptBatch = (pattern: RegExp, then: (results: D1Result[]) => Promise<D1Result[]>) =>
+  replaceBatch(pattern, async (commit) => then(await commit()));
 
 /** Commits the first of the next batches with this statement, and loses its answer. Returns whether that has happened. */
 export const loseAnswerOf = (beginning: string) =>
@@ -101,4 +104,11 @@ export const doMeanwhile = (pattern: RegExp, work: () => Promise<unknown>) =>
   interceptBatch(pattern, async (results) => {
     await work();
     return results;
+  });
+
+/** Does something else just before the first of the next batches with such a statement. */
+export const doBefore = (pattern: RegExp, work: () => Promise<unknown>) =>
+  replaceBatch(pattern, async (commit) => {
+    await work();
+    return commit();
   });
