@@ -4,6 +4,7 @@ import { recallKeyRefusal, rememberKeyRefusal } from '../api-keys/refusals.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { clientAddress } from '../http/client.ts';
 import { accountCtx, type AppEnv, publicCtx } from '../http/context.ts';
+import type { EndpointDocs } from '../http/openapi.ts';
 import {
   recallSessionRefusal,
   rememberEndedSession,
@@ -66,9 +67,10 @@ const admitSession = async (
   c: Context<AppEnv>,
   tokenHash: string,
   accountId: string,
+  isForSuspended: true | undefined,
 ): Promise<AppError | null> => {
   const sentMs = Date.now();
-  const isChange = c.req.method !== 'GET' && c.req.method !== 'HEAD';
+  const isChange = !isForSuspended && c.req.method !== 'GET' && c.req.method !== 'HEAD';
   const admission = await gateOf(c.env, accountId).admitSession(isChange);
   rememberEpoch(accountId, admission);
   if (admission.refused !== null) {
@@ -87,20 +89,28 @@ export const findOwnSession = async (c: Context<AppEnv>) => {
   return tokenHash === null ? null : findSession(publicCtx(c), tokenHash);
 };
 
-const authenticateSession = async (c: Context<AppEnv>, isRateLimited: boolean): Promise<Ctx | AppError> => {
+/** What sessions may do beyond their limits: see `EndpointDocs`. */
+type SessionAccess = Pick<EndpointDocs, 'hasUnlimitedSessions' | 'isForSuspended'>;
+
+const authenticateSession = async (
+  c: Context<AppEnv>,
+  { hasUnlimitedSessions, isForSuspended }: SessionAccess,
+): Promise<Ctx | AppError> => {
   const presented = readSessionToken(c);
   if (!presented) return new AppError('api_key_required');
   if (presented.fromCookie && !isSameOrigin(c)) return new AppError('origin_not_allowed');
   const tokenHash = hashToken(publicCtx(c), presented.token);
   if (tokenHash === null) return new AppError('invalid_session');
   const held = recallSessionRefusal(tokenHash);
-  if (held && (isRateLimited || held.refused === 'invalid_session')) return toRefusalError(c, held);
+  if (held && (!hasUnlimitedSessions || held.refused === 'invalid_session')) return toRefusalError(c, held);
   const session = await findSession(publicCtx(c), tokenHash);
   if (!session) {
     rememberEndedSession(tokenHash);
     return new AppError('invalid_session');
   }
-  const refusal = isRateLimited ? await admitSession(c, tokenHash, session.accountId) : null;
+  const refusal = hasUnlimitedSessions
+    ? null
+    : await admitSession(c, tokenHash, session.accountId, isForSuspended);
   if (refusal) return refusal;
   c.set('sessionHash', tokenHash);
   c.set('provedUntilMs', provedUntil(session));
@@ -116,11 +126,9 @@ const authenticateKey = async (c: Context<AppEnv>, apiKey: string): Promise<Ctx 
 };
 
 /** Accepts an API key or a session. If both are present, the API key decides, even if it is empty. */
-export const authenticate = async (c: Context<AppEnv>, limitsSessions: boolean): Promise<AppError | null> => {
+export const authenticate = async (c: Context<AppEnv>, access: SessionAccess): Promise<AppError | null> => {
   const apiKey = c.req.header('x-api-key');
-  const caller = await (apiKey === undefined
-    ? authenticateSession(c, limitsSessions)
-    : authenticateKey(c, apiKey));
+  const caller = await (apiKey === undefined ? authenticateSession(c, access) : authenticateKey(c, apiKey));
   if (caller instanceof AppError) return caller;
   c.set('ctx', caller);
   return null;

@@ -8,9 +8,9 @@ import { AppError } from '../shared/app-error.ts';
 import { admitKey, authenticate, requireKey } from './authenticate.ts';
 
 /** Returns why the caller is refused. Throwing it would cost more than the decision. */
-const refuseCaller = (c: Context<AppEnv>, { access, hasUnlimitedSessions }: EndpointDocs) => {
-  if (access === 'public') return null;
-  return access === 'key' ? requireKey(c) : authenticate(c, !hasUnlimitedSessions);
+const refuseCaller = (c: Context<AppEnv>, docs: EndpointDocs) => {
+  if (docs.access === 'public') return null;
+  return docs.access === 'key' ? requireKey(c) : authenticate(c, docs);
 };
 
 /** Whether the call wants a fresh proof that the caller's session doesn't have. An API key is its own proof. */

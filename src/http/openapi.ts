@@ -50,8 +50,10 @@ export interface EndpointDocs extends Inputs {
   wantsProof?: true | ((c: Context<AppEnv>) => boolean | Promise<boolean>);
   /** Web pages of any origin can make the call. */
   anyOrigin?: true;
-  /** Sessions may make the call even if they are over their rate limit. */
+  /** Sessions may make the call even if they are over their rate limit, and if their account is suspended. */
   hasUnlimitedSessions?: true;
+  /** The sessions of a suspended account may make the call, though it isn't a GET. */
+  isForSuspended?: true;
   /** Responses name the region that answered. */
   namesRegion?: true;
   answers: Answer[];

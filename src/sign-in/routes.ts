@@ -94,8 +94,8 @@ export const signInRoutes = new Hono<AppEnv>()
       description:
         'Ten minutes after a session began, calls that change how somebody gets in, what gets out (full keys, webhooks, the export), or whose reports of sales count (a new store, a store’s secret or API key) answer `reauthentication_required`. This call accepts the password, or, if two-factor authentication is on, a code, and opens them for another ten minutes. Only for sessions.',
       access: 'account',
-      // Passwords and codes have limits of their own, and the session of a suspended account may export.
-      hasUnlimitedSessions: true,
+      // The session of a suspended account may export.
+      isForSuspended: true,
       body: reauthenticateInput,
       answers: [{ status: 200, description: 'The session is proved again.', schema: reauthenticatedBody }],
       errors: ['invalid_credentials', 'two_factor_required', 'insufficient_scope'],

@@ -71,6 +71,16 @@ describe('the sessions of an account', () => {
     expect(admitSession).not.toHaveBeenCalled();
   });
 
+  test('over their rate limit can’t prove again who they are, whatever they send', async () => {
+    await spend(BURST);
+    expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);
+    const proofs = [{ password: ada.password }, { code: '1' }, {}];
+    const { result, statements } = await recordStatements(() =>
+      Promise.all(proofs.map((proof) => ada.asSession('POST', '/api/reauthenticate', proof))),
+    );
+    expect([tallyOf(result), statements]).toEqual([{ [REFUSED]: 3 }, []]);
+  });
+
   test('don’t spend the rate limit of API keys, nor the other way around', async () => {
     await spend(BURST);
     expect(outcomeOf(await ada.asSession('GET', '/api/account'))).toBe(REFUSED);

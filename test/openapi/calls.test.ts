@@ -8,7 +8,7 @@ import { credentialsOf } from './callers.ts';
 import { TARGETS } from './targets.ts';
 
 /** Operations that a session over its rate limit can still call. */
-const UNLIMITED_FOR_SESSIONS = ['logout', 'reauthenticate'];
+const UNLIMITED_FOR_SESSIONS = ['logout'];
 
 /** What `endpoint()` accepts, and which answers then have the headers of the rate limit. */
 const isLimited = (method: string, path: string, as: Call['as']) => {

@@ -95,6 +95,8 @@ describe('accounts', () => {
     );
     for (const path of ['/api/v1/licenses', '/api/export', '/api/audit-log'])
       expect(outcomeOf(await ada.asSession('GET', path))).toBe('200 ok');
+    const { password } = ada;
+    expect(outcomeOf(await ada.asSession('POST', '/api/reauthenticate', { password }))).toBe('200 ok');
     const { body: signedIn } = await call('POST', '/api/login', {
       body: { email: ada.email, password: ada.password },
     });
