@@ -70,7 +70,12 @@ export const secondStepLimits = (
   step: 'code' | 'token',
   ip: string,
   { accountId, passwordChangedAt }: { accountId: string; passwordChangedAt: number | null },
-): Limit[] => [failures(`login-${step}`, `${accountId} ${passwordChangedAt}`), failures('login-ip', ip, 100)];
+): Limit[] => [
+  failures(`login-${step}`, `${accountId} ${passwordChangedAt}`),
+  failures('login-ip', ip, 100),
+  // A password that is right may still change nothing. Before a code, it counts as a sign-in already.
+  ...(step === 'token' ? [successes('login-success-token', accountId)] : []),
+];
 
 /** The guesses inside an account that its owner is told of. Nobody sends so many who knows the password. */
 export const TOLD_GUESSES = 10;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { userTokens } from '../../src/db/schema.ts';
+import { sha256 } from '../../src/shared/crypto/hash.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { type Account, outcomeOf, PASSWORD, register } from '../support/client.ts';
-import { publicCtx } from '../support/databases.ts';
+import { firstD1, publicCtx } from '../support/databases.ts';
 import { asVisitor, login, withToken } from '../support/sign-in.ts';
 
 /** An account, and what a link to an address of it carries. */
@@ -76,6 +77,18 @@ test('passwords that are guessed beside a token are limited, and keep nobody fro
   expect(outcomeOf(await verify(token, { password: PASSWORD }))).toBe('429 rate_limit_exceeded');
   expect(outcomeOf(await login(ada.email, PASSWORD))).toBe('200 ok');
   expect(outcomeOf(await verify(token, {}, bearer(ada)))).toBe('200 ok');
+});
+
+test('right passwords beside a token that can’t be used are limited, too', async () => {
+  const { ada, address, token } = await withLink('change_email');
+  expect((await asVisitor('/api/register', { email: address, password: PASSWORD })).status).toBe(201);
+  const prove = async () => outcomeOf(await verify(token, { password: PASSWORD }));
+  expect(await prove()).toBe('409 email_taken');
+  const bucket = sha256(`login-success-token\n${ada.accountId}`);
+  const setAttempts = 'UPDATE throttles SET attempts = attempts + 58 WHERE bucket = ?';
+  await firstD1.prepare(setAttempts).bind(bucket).run();
+  expect([await prove(), await prove()]).toEqual(['409 email_taken', '429 rate_limit_exceeded']);
+  expect(outcomeOf(await login(ada.email, PASSWORD))).toBe('200 ok');
 });
 
 test('wrong passwords of strangers don’t keep the owner from proving an address by password', async () => {

@@ -145,6 +145,7 @@ const LIMITS = [
   named(browserLimits('', ''), 'login-browser'),
   named(confirmLimits('', session), 'confirm', 'confirm-day'),
   named(login, 'login-success-email'),
+  named(secondStepLimits('token', '', { accountId: '', passwordChangedAt: null }), 'login-success-token'),
   named(recipientLimits(''), 'mail-to', 'mail-to-day'),
   named([unverifiedLimits('')], 'mail-unverified'),
   named([wayInLimit('', '')], 'mail-way-in'),
