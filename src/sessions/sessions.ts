@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
+import { and, desc, eq, exists, gt, inArray, lt, ne, type SQL } from 'drizzle-orm';
 import { auditFirst } from '../audit/audit.ts';
 import type { PublicCtx, UserCtx } from '../db/ctx.ts';
 import { sessions } from '../db/schema.ts';
@@ -105,16 +105,15 @@ export const listSessions = (ctx: UserCtx, { limit, cursor }: PageInput): Promis
 export const endSession = ({ firstDb }: PublicCtx, tokenHash: string) =>
   firstDb.delete(sessions).where(eq(sessions.tokenHash, tokenHash));
 
+const isOther = (accountId: string, kept: string | null): SQL | undefined =>
+  and(eq(sessions.accountId, accountId), kept === null ? undefined : ne(sessions.tokenHash, kept));
+
 /** Statement that ends the account's sessions, except the given one. */
 export const endOtherSessions = (
   { firstDb }: Pick<PublicCtx, 'firstDb'>,
   accountId: string,
   kept: string | null,
-) => {
-  const others: (SQL | undefined)[] = [eq(sessions.accountId, accountId)];
-  if (kept !== null) others.push(ne(sessions.tokenHash, kept));
-  return firstDb.delete(sessions).where(and(...others));
-};
+) => firstDb.delete(sessions).where(isOther(accountId, kept));
 
 /** Statement that ends the session of a token, if it is valid. */
 export const endSessionOf = (ctx: PublicCtx, token: string | null) =>
@@ -157,9 +156,12 @@ export const endSessionById = async (ctx: UserCtx, id: string): Promise<void> =>
 
 /** Ends the account's sessions except the caller's, and returns how many those were. */
 export const endOthers = async (ctx: UserCtx, sessionHash: string | null): Promise<number> => {
-  const [ended] = await ctx.firstDb.batch([
-    endOtherSessions(ctx, ctx.accountId, sessionHash).returning({ tokenHash: sessions.tokenHash }),
-    auditFirst(ctx, 'session.end', null),
+  const { accountId, firstDb } = ctx;
+  const others = firstDb.select({ id: sessions.id }).from(sessions).where(isOther(accountId, sessionHash));
+  const [, ended] = await firstDb.batch([
+    // Only if something ends, or calls in a loop would fill the database with entries.
+    auditFirst(ctx, 'session.end', null, null, exists(others)),
+    endOtherSessions(ctx, accountId, sessionHash).returning({ tokenHash: sessions.tokenHash }),
   ]);
   return ended.length;
 };

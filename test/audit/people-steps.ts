@@ -5,6 +5,7 @@ import { call, type Json } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { lastMailTo } from '../support/mails.ts';
 import { asOperator } from '../support/operator.ts';
+import { addSession } from '../support/sign-in.ts';
 import { PRIVATE, type Send, type Step, type World } from './world.ts';
 
 const STEP_MS = 30_000;
@@ -37,6 +38,11 @@ const endOtherSession: Send = async ({ ada }) => {
   const { body } = await ada.asSession('GET', '/api/sessions');
   const other = body.data.find(({ current }: Json) => !current);
   return ada.asSession('DELETE', `/api/sessions/${other.id}`);
+};
+
+const endOtherSessions: Send = async ({ ada }) => {
+  await addSession(ada.accountId);
+  return ada.asSession('DELETE', '/api/sessions');
 };
 
 /** The code of the authenticator app, some steps from now. Each works once. */
@@ -92,7 +98,7 @@ export const PEOPLE: Step[] = [
   { route: 'POST /api/reset-password', leaves: 'password.reset', send: resetPassword },
   { route: 'POST /api/restore-email', leaves: 'email.restore', send: restoreEmail },
   { route: 'DELETE /api/sessions/:id', leaves: 'session.end', send: endOtherSession },
-  { route: 'DELETE /api/sessions', leaves: 'session.end' },
+  { route: 'DELETE /api/sessions', leaves: 'session.end', send: endOtherSessions },
   {
     route: 'POST /api/change-password',
     leaves: 'password.change',

@@ -54,6 +54,8 @@ test('sessions are listed with their browser and address, and each can be ended'
     expect((await call('GET', '/api/account', { headers })).status).toBe(401);
   }
   expect(await listWith(ada.token)).toHaveLength(1);
+  // What ends nothing leaves no entry.
+  expect((await ada.asSession('DELETE', '/api/sessions')).body).toEqual({ ended: 0 });
   const audit = await ada.asSession('GET', '/api/audit-log?action=session.end');
   expect(audit.body.data).toHaveLength(2);
 });
