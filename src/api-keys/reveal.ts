@@ -1,4 +1,4 @@
-import { auditRead } from '../audit/audit.ts';
+import { auditRead } from '../audit/reads.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';

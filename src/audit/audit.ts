@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { type AccountDatabase, type FirstDatabase, firstDatabase } from '../db/client.ts';
+import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { jsonValues } from '../db/json-rows.ts';
@@ -8,7 +8,6 @@ import { selectRow } from '../db/select-row.ts';
 import { accountWithinStorage, isBounded, orStorageLimit } from '../db/storage.ts';
 import { AppError } from '../shared/app-error.ts';
 import type { AuditAction, AuditDetails } from '../shared/rules/audit.ts';
-import { HOUR_MS } from '../shared/rules/dates.ts';
 import { canonicalBlock } from '../shared/rules/ip-addresses.ts';
 import { newId } from '../shared/text/ids.ts';
 
@@ -195,44 +194,3 @@ export const auditWithinStorage = (
 export const refuseEntry = (error: unknown): never => {
   throw orStorageLimit(error, 'audit_log.account_id');
 };
-
-/** The same read by the same caller leaves one entry an hour, so that reading doesn't fill the database. */
-const insertRead = (
-  db: AccountDatabase | FirstDatabase,
-  ctx: AuditCtx,
-  action: AuditAction,
-  target: string | null,
-  details: AuditDetails | null,
-  accountId: string | SQL<string> = ctx.accountId,
-  isRead: SQL = sql`true`,
-) => {
-  const row = toRow(ctx, action, target, details);
-  const hour = Math.floor(Date.now() / HOUR_MS);
-  const readKey = JSON.stringify([hour, action, row.actorKind, row.actorId, target, details]);
-  return (db as AccountDatabase)
-    .insert(auditLog)
-    .values({ ...row, accountId, readKey: sql`iif(${isRead}, ${readKey}, NULL)` })
-    .onConflictDoNothing();
-};
-
-/**
- * Inserts an entry. If the condition holds, the call has only looked for something to change, and the same caller leaves one
- * such entry an hour.
- */
-export const auditReadIf = (ctx: Ctx, condition: SQL, action: AuditAction, target: string | null) =>
-  insertRead(ctx.db, ctx, action, target, null, ctx.accountId, condition);
-
-/** Inserts an entry of a read into the account's database, as `audited` does. */
-export const auditRead = async (
-  ctx: Ctx,
-  action: AuditAction,
-  target: string | null,
-  { isBeyondLimits = false } = {},
-): Promise<void> => {
-  const accountId = isBeyondLimits ? ctx.accountId : idWithinStorage(ctx);
-  await insertRead(ctx.db, ctx, action, target, null, accountId).catch(refuseEntry);
-};
-
-/** Inserts an entry of a read into the first database. */
-export const auditReadFirst = (ctx: AuditCtx, action: AuditAction, details: AuditDetails | null = null) =>
-  insertRead(firstDatabase(ctx.env), ctx, action, null, details);

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { audit, auditReadIf } from '../audit/audit.ts';
+import { audit } from '../audit/audit.ts';
+import { auditReadIf } from '../audit/reads.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { claimStatements } from '../db/idempotency.ts';

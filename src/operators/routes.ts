@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
-import { auditFirst, auditRead, auditReadFirst } from '../audit/audit.ts';
+import { auditFirst } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
+import { auditRead, auditReadFirst } from '../audit/reads.ts';
 import { clientOf } from '../auth/client.ts';
 import { operatorAuditCtx, operatorOnly } from '../auth/operator.ts';
 import { renderBackups } from '../backups/metrics.ts';

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, lt } from 'drizzle-orm';
 import { issueOfflineToken, releaseActivation } from '../activations/seller.ts';
-import { audit, auditRead } from '../audit/audit.ts';
+import { audit } from '../audit/audit.ts';
+import { auditCustomersRead } from '../audit/reads.ts';
 import { firstDatabase } from '../db/client.ts';
 import { type LicenseRow, licenses, products } from '../db/schema.ts';
 import { rotateKey } from '../licenses/change.ts';
@@ -78,7 +79,7 @@ export const getLicense = async (ctx: CustomerCtx, id: string, { limit, cursor }
 
 export const revealKey = async (ctx: CustomerCtx, id: string): Promise<string> => {
   const { licenseKey } = await findLicense(ctx, id);
-  await auditRead(ctx, 'license.reveal_key', id, { isBeyondLimits: true });
+  await auditCustomersRead(ctx, 'license.reveal_key', id);
   return licenseKey;
 };
 

@@ -1,4 +1,4 @@
-import { auditRead } from '../audit/audit.ts';
+import { auditRead } from '../audit/reads.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { costOfExport, type TakeTurn } from './alone.ts';
 import { type ExportPosition, writeCursor } from './export-cursor.ts';

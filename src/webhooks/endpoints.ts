@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import { auditRead } from '../audit/audit.ts';
 import { audited } from '../audit/audited.ts';
+import { auditRead } from '../audit/reads.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { wasDeleted } from '../db/idempotency.ts';
 import { undoIfEnded } from '../sessions/caller.ts';

@@ -3,6 +3,7 @@ import { type Json, outcomeOf, signUp } from '../support/client.ts';
 import { keepMails, lastMailTo } from '../support/mails.ts';
 import { freshEmail, openPortal, signInByApplication } from '../support/portal.ts';
 import { verifyAddress } from '../support/sign-in.ts';
+import { setCountedBytes } from '../support/storage.ts';
 
 beforeAll(keepMails);
 
@@ -192,4 +193,18 @@ test('nothing is sent to an erased customer, whose license an application can st
   expect(outcomeOf(change)).toBe('404 license_not_found');
   const erased = { customer_email: 'erased@customer.invalid' };
   expect(outcomeOf(await ada.asKey('POST', '/api/v1/portal-sessions', erased))).toBe('404 not_found');
+});
+
+test('customers of an account that is full see their keys, and fill it with no entries', async () => {
+  const { ada, slug, email, license, asCustomer, path } = await customerWithLicense();
+  const other = await signInByApplication(ada, slug, { customer_email: email });
+  await setCountedBytes(ada.accountId, 500_000_000);
+  for (const look of [asCustomer, other.asCustomer])
+    expect((await look('GET', `${path}/key`)).body).toEqual({ license_key: license.license_key });
+  const entries = async () =>
+    (await ada.asSession('GET', '/api/audit-log?action=license.reveal_key')).body.data;
+  expect(await entries()).toHaveLength(1);
+  await setCountedBytes(ada.accountId, 0);
+  for (const look of [asCustomer, other.asCustomer]) await look('GET', `${path}/key`);
+  expect(await entries()).toHaveLength(3);
 });
