@@ -14,7 +14,7 @@ const MAX_DELIVERY_BYTES = 1_048_576;
 
 /**
  * Refused deliveries of an address, counted once they are known to be refused: strangers can let a provider send from its own
- * address to whatever URL, and one that is signed is never refused for its pace.
+ * address to whatever URL. One that is signed is never refused for its pace, unless its account is full: see `keep`.
  */
 const admitRefused = createVisitorRate(50);
 

@@ -5,6 +5,7 @@ import { pull } from '../gate/worker/commit.ts';
 import { dropIfErased } from '../purchases/bodies.ts';
 import type { StoreFact } from '../purchases/rules/facts.ts';
 import { takeFacts } from '../purchases/take.ts';
+import { AppError } from '../shared/app-error.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { unseal } from '../shared/crypto/sealing.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
@@ -138,6 +139,7 @@ export const readMessage = async (
   const { asks = [], reachesBack } = reading;
   const facts = reachesBack ? await ofConnected(ctx, store, reading.facts) : reading.facts;
   if (!(await take(ctx, store, row, facts, justCame !== null && row.times === 1))) {
+    if (row.body === null) throw new AppError('unavailable');
     await save(ctx, row, { readAt: Date.now() });
     return false;
   }

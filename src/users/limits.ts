@@ -1,6 +1,6 @@
 import type { Actor } from '../shared/rules/audit.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
-import type { AccountPlan } from '../shared/rules/plans.ts';
+import { type AccountPlan, CHANGES_WHEN_FULL } from '../shared/rules/plans.ts';
 import { BUYER_MAILS_PER_DAY } from '../shared/rules/stores.ts';
 
 // How often people may try what a stranger could try in their name.
@@ -153,6 +153,15 @@ export const providerLimits = (accountId: string): Limit[] => [hourly('payment-p
 /** The emails with bought keys that an account sends in a day. */
 export const buyerMailLimits = (accountId: string, plan: AccountPlan): Limit =>
   emailsADay('mail-buyers', accountId, BUYER_MAILS_PER_DAY[plan]);
+
+/** The notifications that an account's stores send while it stores as much as it may. Each adds a row, and perhaps a purchase. */
+export const fullStoreLimits = (accountId: string, changesPerDay: number): Limit => ({
+  name: 'stores-when-full',
+  subject: accountId,
+  counts: 'all',
+  attempts: Math.floor(changesPerDay / CHANGES_WHEN_FULL),
+  windowMs: DAY_MS,
+});
 
 export const forgotPasswordLimits = (ip: string): Limit[] => [hourly('forgot-ip', ip)];
 

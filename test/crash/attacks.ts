@@ -1,5 +1,6 @@
 // What a free account, and strangers without one, can send to harm others.
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import type { Client } from '../e2e/support/service.ts';
 import { addKey, expectOk, signUp } from './customer.ts';
 
@@ -22,6 +23,7 @@ const METADATA = { note: 'x'.repeat(4_000) };
 const ENTITLEMENTS = { note: 'x'.repeat(1_900) };
 const ADDRESSES = 1_000;
 const FORGERS = 32;
+const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
 const FORGED_LARGE = 'x'.repeat(1024 * 1024);
 const FORGED = JSON.stringify({ type: 'paid', order: '1', offer: 'pro', email: 'grace@example.com' });
 
@@ -59,7 +61,7 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
     id: string;
   };
   const { id: store } = expectOk(
-    await service.post('/api/stores', { provider: 'generic', name: 'Shop', secret: randomUUID() }, session),
+    await service.post('/api/stores', { provider: 'generic', name: 'Shop', secret: SECRET }, session),
   ) as { id: string };
   let turn = 0;
   let [imports, imported] = [0, 0];
@@ -86,6 +88,16 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
         'webhook-signature': `v1,${btoa(randomUUID().slice(0, 32))}`,
       }),
     );
+  const signer = new Webhook(SECRET);
+  const sendSigned = (body: string) => {
+    const [id, at] = [randomUUID(), new Date()];
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': signer.sign(id, at, body),
+    };
+    return send(`/hooks/${store}`, text('application/json', body, headers));
+  };
   const [commas, shortLines] = [','.repeat(BODY_BYTES), '1\n'.repeat(BODY_BYTES / 2)];
 
   const account: Calls = {
@@ -119,6 +131,8 @@ export const openAttacks = async (service: Client, email: string): Promise<Attac
       post('/api/init-payment', { plan: 'pro', success_url: '/billing', cancel_url: '/billing' }),
     // All licenses have the customer of the last import, and their history has the others.
     'erases customers': () => post('/api/erase-customer', { customer_email: customerOf(imported) }),
+    'sends signed bodies of 1 MiB to a store': () =>
+      sendSigned(JSON.stringify({ type: 'paid', x: randomUUID() + 'x'.repeat(1024 * 1024 - 100) })),
     'opens the dashboard': () => get('/api/dashboard'),
     'reads the audit log': () => get('/api/audit-log?limit=100'),
   };

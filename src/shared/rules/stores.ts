@@ -33,6 +33,8 @@ export const PURCHASE_STATUSES = [
 export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number];
 
 export const MAX_STORES = 20;
+/** Of a notification to an account that stores as much as it may: 64 KiB, many times what a sale has. */
+export const MAX_BYTES_WHEN_FULL = 65_536;
 /** Of a store. */
 export const MAX_OFFERS = 1_000;
 /** Licenses of one purchase: a larger one fails, so that a typo in a shop makes no thousand of them. */
