@@ -1,11 +1,11 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { AppError } from '../shared/app-error.ts';
 import { UNVERIFIED_SHARE } from '../shared/rules/plans.ts';
 import type { AccountDatabase } from './client.ts';
 import type { Ctx } from './ctx.ts';
 import { violatesNotNull } from './errors.ts';
 import { planLimit } from './plan-limit.ts';
-import { licenseTotals } from './schema.ts';
+import { accounts, licenseTotals } from './schema.ts';
 
 // Triggers count the bytes of an account's rows in `license_totals`. The account's gate reports the bytes of the machines there,
 // which it stores itself. What an account stores elsewhere is to be added here, to `storedBytes`.
@@ -32,6 +32,15 @@ export const accountWithinStorage = (
     SELECT ${storedBytes} <= ${storageLimitOf(env, nowMs)}
     FROM accounts WHERE id = ${accountId}
   ) OR ${isNoLarger}, ${accountId}, NULL)`;
+
+/** Whether the account stores as much as it may, for work that no commit refuses. */
+export const isFull = async ({ env, db, accountId }: Ctx, nowMs: number): Promise<boolean> => {
+  const [full] = await db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.id, accountId), sql`${storedBytes} > ${storageLimitOf(env, nowMs)}`));
+  return full !== undefined;
+};
 
 /** Stores what the account's gate reports. */
 export const storeMachineBytes = async (

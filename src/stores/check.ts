@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { storeMessages, type StoreRow, stores } from '../db/schema.ts';
+import { isFull } from '../db/storage.ts';
 import { takeFacts } from '../purchases/take.ts';
 import { settingsOf } from '../shared/config/settings.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
@@ -18,6 +19,7 @@ import { storeCtx } from './store-ctx.ts';
 
 /** What a provider lists may be late, and clocks may differ. */
 const OVERLAP_MS = 2 * HOUR_MS;
+const FULL = 'The account stores as much as it may.';
 
 /** Saves only if `check_at` is as it was read. A new API key sets it, so that the store is checked again at once. */
 const save = async (env: Env, store: StoreRow, fields: Partial<StoreRow>): Promise<boolean> => {
@@ -98,6 +100,11 @@ export const checkStore = async (env: Env, due: StoreRow): Promise<void> => {
   const access = await openApi(env, store, api);
   if (!api || !access) {
     await save(env, store, { checkAt: null });
+    return;
+  }
+  // A shop may be the seller's own server, whose list has no end. What it lists later is taken once there is room.
+  if (await isFull(storeCtx(env, store), nowMs)) {
+    await save(env, store, { checkProblem: FULL });
     return;
   }
   try {

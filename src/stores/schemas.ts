@@ -74,7 +74,10 @@ export const storeBody = z
     check_problem: z
       .string()
       .nullable()
-      .meta({ description: 'What the provider’s API has answered, if the last check has failed.' }),
+      .meta({
+        description:
+          'What the provider’s API has answered, if the last check has failed, or that the account is full, and nothing was asked.',
+      }),
     last_event_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

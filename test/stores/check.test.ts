@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { type Customer, outcomeOf, signUp } from '../support/client.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { setCountedBytes } from '../support/storage.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { openShop } from './shop.ts';
 import { invoice, session, stripeEvent } from './stripe-bodies.ts';
@@ -82,6 +85,26 @@ test('a provider that doesn’t answer is told in the store, and is asked again 
     '200 ok',
   );
   expect(await shop.store()).toMatchObject({ check_problem: null, has_api_key: false });
+});
+
+test('a provider is asked nothing while the account stores as much as it may, and all of it once there is room', async () => {
+  useFakeClock(Date.now());
+  const events: { id: string }[] = [];
+  const stripe = openStripe(events);
+  const shop = await openStripeShop();
+  await workUntilDone(shop.ada.accountId);
+  const asked = stripe.asked.length;
+  for (const n of [2, 1]) events.push(stripeEvent('invoice.paid', invoice({ n }, 1, `2099-0${n}-01`)));
+  await setCountedBytes(shop.ada.accountId, 500_000_000);
+  vi.advanceTimersByTime(HOUR_MS);
+  await workUntilDone(shop.ada.accountId);
+  expect(stripe.asked).toHaveLength(asked);
+  expect(await shop.store()).toMatchObject({ check_problem: 'The account stores as much as it may.' });
+  await setCountedBytes(shop.ada.accountId, 0);
+  vi.advanceTimersByTime(HOUR_MS);
+  await workUntilDone(shop.ada.accountId);
+  expect(await shop.licenses()).toHaveLength(2);
+  expect(await shop.store()).toMatchObject({ check_problem: null, checked_at: expect.any(String) });
 });
 
 test('an API key that is replaced while the provider is asked with the old one is tried at once', async () => {
