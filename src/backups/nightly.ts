@@ -6,7 +6,8 @@ import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { idTimeMs } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { type Bucket, findBucket, UNREADABLE } from './bucket.ts';
-import { hasAccounts, isAnyRestoring, isRestoring } from './restore.ts';
+import { hasAccounts } from './restore.ts';
+import { isAnyRestoring, isRestoring } from './restoring.ts';
 import { begin, findRunning, isOwn, listIds, remove, running, type Running } from './state.ts';
 import { makeStep } from './step.ts';
 

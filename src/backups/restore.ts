@@ -2,15 +2,16 @@ import { and, desc, eq, gte, sql } from 'drizzle-orm';
 import { type AuditCtx, auditFirst } from '../audit/audit.ts';
 import { accountDatabases, databaseOf, firstDatabase } from '../db/client.ts';
 import { auditLog } from '../db/schema.ts';
-import { callObject, type ObjectName, OBJECTS } from '../operators/backup.ts';
-import { restoreLine } from '../operators/restore.ts';
+import { callObject, type ObjectName, OBJECTS, StageGone } from '../operators/backup.ts';
+import { type AccountRestore, restoreLine } from '../operators/restore.ts';
 import { writeAllMissing } from '../purchases/missing-offers.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
-import { type Bucket, openRecord, readSealed, UNREADABLE } from './bucket.ts';
+import { type Bucket, readSealed, UNREADABLE } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
+import { type Counts, FIRST, isOf, placeOf, type Restoring, restoring } from './restoring.ts';
 import { insertRows } from './rows.ts';
 import {
   BACKUP_FORMAT,
@@ -28,52 +29,11 @@ const STEP_MS = 15_000;
 /** Each line of rows is a query, of which D1 allows 1,000 in a call. A chunk has at most 300 lines. */
 const MAX_LINES = 500;
 
-interface Counts {
-  rows: number;
-  /** Rows that were there, or whose account the backup doesn't have. */
-  skipped: number;
-  accounts: number;
-}
-
-interface Restoring extends Counts {
-  id: string;
-  /** The service that is restored. The release before wrote none. */
-  serviceId?: string | null;
-  chunk: number;
-  startedAtMs: number;
-}
-
 export interface Restored extends Counts {
   id: string;
   chunks: number;
   restoredChunks: number;
 }
-
-const restoring = (bucket: Bucket) => openRecord<Restoring>(bucket, 'restoring');
-
-const isOf = ({ serviceId }: Restoring, own: string | null) => (serviceId ?? own) === own;
-
-/** Returns the restore of this service that is under way. */
-export const findRestoring = async (env: Env, bucket: Bucket) => {
-  const found = await restoring(bucket).read();
-  if (!found?.value || !isOf(found.value, await readServiceId(env))) return null;
-  return { value: found.value, writtenAtMs: found.writtenAtMs };
-};
-
-/** If nobody goes on with a restore, it is given up after a day. */
-const isRecent = (atMs: number) => atMs > Date.now() - DAY_MS;
-
-/** Whether the service is being restored, in which case it makes no backup. */
-export const isRestoring = async (env: Env, bucket: Bucket): Promise<boolean> => {
-  const found = await findRestoring(env, bucket);
-  return found !== null && isRecent(found.writtenAtMs);
-};
-
-/** Whether any service is being restored from the bucket. Meanwhile, none that was left half restored may add to the backups. */
-export const isAnyRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
-  const found = await r2.head('restoring');
-  return found !== null && isRecent(found.uploaded.getTime());
-};
 
 const refuse = (message: string) => new AppError('invalid_transition', { message });
 
@@ -134,36 +94,47 @@ const findDone = async (ctx: Ctx, id: string): Promise<Set<ObjectName>> => {
   return done;
 };
 
-const openAccounts = (env: Env) => {
-  const known = new Map<string, Set<ObjectName>>();
-  return async ({ account, id, line }: AccountLine): Promise<boolean> => {
+type Opened = AccountRestore & { ctx: Ctx };
+
+/** Opens the accounts of a chunk. */
+const openAccounts = (env: Env, { begun }: Restoring) => {
+  const opened = new Map<string, Opened>();
+
+  return async ({ account, id, line }: AccountLine): Promise<Opened> => {
+    const known = opened.get(id);
+    if (known) return known;
     const ctx = ctxOf(env, account);
-    let done = known.get(id);
-    if (!done) known.set(id, (done = await findDone(ctx, id)));
-    await restoreLine(
-      ctx,
-      id,
-      line,
-      true,
-      OBJECTS.filter((name) => !done.has(name)),
-    );
-    return line.type === 'end';
+    const done = await findDone(ctx, id);
+    const names = OBJECTS.filter((name) => !done.has(name));
+    const stage = line.type !== 'backup' && begun?.id === id ? begun.stage : crypto.randomUUID();
+    const restore = { ctx, id, stage, replaces: true, names };
+    opened.set(id, restore);
+    return restore;
   };
 };
 
 const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Promise<void> => {
   const databases = accountDatabases(env);
-  const restoreAccount = openAccounts(env);
-  for (const line of lines) {
-    if (!('table' in line)) {
-      if (await restoreAccount(line)) state.accounts++;
+  const openAccount = openAccounts(env, state);
+  for (const [i, next] of [...lines.entries()].slice(state.line)) {
+    if ('table' in next) {
+      const into = databases.find(({ binding }) => binding === next.database);
+      const inserted = into ? await insertRows(into, next) : 0;
+      state.rows += inserted;
+      state.skipped += next.rows.length - inserted;
       continue;
     }
-    const into = databases.find(({ binding }) => binding === line.database);
-    const inserted = into ? await insertRows(into, line) : 0;
-    state.rows += inserted;
-    state.skipped += line.rows.length - inserted;
+    const { id, line } = next;
+    const account = await openAccount(next);
+    await restoreLine(account.ctx, account, line);
+    if (line.type === 'backup')
+      state.begun = { id, stage: account.stage, at: { ...placeOf(state), line: i } };
+    if (line.type !== 'end') continue;
+    state.accounts++;
+    state.begun = null;
   }
+  state.chunk++;
+  state.line = 0;
 };
 
 /**
@@ -177,13 +148,45 @@ const resume = async (env: Env, bucket: Bucket, id: string): Promise<{ state: Re
     if (!found?.value || !isOf(found.value, serviceId))
       throw refuse('The service has accounts. Restore into a new service.');
     if (found.value.id !== id) throw refuse(`Another backup is being restored: ${found.value.id}.`);
-    return { state: found.value, etag: found.etag };
+    return { state: { ...FIRST, ...found.value }, etag: found.etag };
   }
-  const state = { id, serviceId, chunk: 0, rows: 0, skipped: 0, accounts: 0, startedAtMs: Date.now() };
+  const state = { ...FIRST, id, serviceId, startedAtMs: Date.now(), begun: null };
   // Written before the first row, which would otherwise make the service one that has accounts.
   const etag = await record.write(state, found?.etag ?? null);
   if (etag === null) throw refuse('Another call restores the backup.');
   return { state, etag };
+};
+
+const readChunk = async (
+  bucket: Bucket,
+  { id, chunk }: Restoring,
+  chunks: string[],
+): Promise<BackupLine[]> => {
+  const name = chunkName(id, chunks[chunk] ?? '');
+  const found = await readSealed(bucket, name, chunkOwner(id, chunk));
+  if (!found) throw refuse(`The chunk ${name} of the backup is missing.`);
+  if (found.text === null) throw refuse(`${UNREADABLE} This is its chunk ${name}.`);
+  return readLines(found.text);
+};
+
+/**
+ * Restores the next chunks. If what an earlier call has staged of an account is gone, it goes back to where the account begins: a
+ * call that wrote nothing down may have begun it anew.
+ */
+const restoreChunks = async (env: Env, bucket: Bucket, state: Restoring, chunks: string[]): Promise<void> => {
+  const left = state.begun === undefined ? { stage: '', at: FIRST } : state.begun;
+  const stopAtMs = Date.now() + STEP_MS;
+  let count = 0;
+  while (state.chunk < chunks.length && count < MAX_LINES && Date.now() < stopAtMs) {
+    const lines = await readChunk(bucket, state, chunks);
+    count += lines.length;
+    try {
+      await restoreChunk(env, state, lines);
+    } catch (error) {
+      if (!(error instanceof StageGone) || !left || (state.begun?.stage ?? '') !== left.stage) throw error;
+      Object.assign(state, left.at, { begun: null });
+    }
+  }
 };
 
 /** Restores the next chunks. */
@@ -201,24 +204,13 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   const { state, etag } = await resume(env, bucket, id);
   // A backup that was begun meanwhile would have some of what comes in.
   await running(bucket).remove();
-
-  const stopAtMs = Date.now() + STEP_MS;
-  let count = 0;
-  for (; state.chunk < chunks.length && count < MAX_LINES && Date.now() < stopAtMs; state.chunk++) {
-    const name = chunkName(id, chunks[state.chunk] ?? '');
-    const chunk = await readSealed(bucket, name, chunkOwner(id, state.chunk));
-    if (!chunk) throw refuse(`The chunk ${name} of the backup is missing.`);
-    if (chunk.text === null) throw refuse(`${UNREADABLE} This is its chunk ${name}.`);
-    const lines = readLines(chunk.text);
-    await restoreChunk(env, state, lines);
-    count += lines.length;
-  }
-  const { chunk, rows, skipped, accounts } = state;
+  await restoreChunks(env, bucket, state, chunks);
+  const { chunk, rows, skipped, accounts: restored } = state;
   if (chunk === chunks.length) {
     for (const { db } of accountDatabases(env)) await writeAllMissing(db);
     // First, so that the restore is known to have ended when the record is gone.
-    await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts });
+    await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts: restored });
     await record.remove();
   } else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
-  return { id, rows, skipped, accounts, chunks: chunks.length, restoredChunks: chunk };
+  return { id, rows, skipped, accounts: restored, chunks: chunks.length, restoredChunks: chunk };
 };

@@ -27,11 +27,22 @@ interface Header {
 
 export type Line = Header | ({ object: ObjectName } & BackupPart) | { type: 'end'; lines: number };
 
-const REFUSALS: Record<NonNullable<BackupReply['refused']>, string> = {
+type Refusal = NonNullable<BackupReply['refused']>;
+
+const REFUSALS: Record<Refusal, string> = {
   not_empty: 'The account has data. Pass ?replace=true to replace it by the backup.',
   other_release:
     'The backup is from a later release, or from one before v0.1.0. Restore it with that release.',
   moving: 'The account is moving to another region. Try again once it has arrived.',
+  stage_gone: 'Another restore of the account has begun. Restore it again.',
+};
+
+/** What a restore had brought so far is gone, and it has to begin again. */
+export class StageGone extends AppError {}
+
+const refuse = (refused: Refusal): AppError => {
+  const Refused = refused === 'stage_gone' ? StageGone : AppError;
+  return new Refused('invalid_transition', { message: REFUSALS[refused] });
 };
 
 /** Calls one of the account's objects. The types of RPC don't allow stored values of any type. */
@@ -40,7 +51,7 @@ export const callObject = async ({ env, accountId }: Ctx, name: ObjectName, call
   const reply = await (object as unknown as { backup: (call: BackupCall) => Promise<BackupReply> }).backup(
     call,
   );
-  if (reply.refused) throw new AppError('invalid_transition', { message: REFUSALS[reply.refused] });
+  if (reply.refused) throw refuse(reply.refused);
   return reply;
 };
 

@@ -50,44 +50,57 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<z.in
   if (rest.trim() !== '') yield parse(rest);
 }
 
+/** A restore of an account's objects. Several may be under way at once: only the one that began last is completed. */
+export interface AccountRestore {
+  /** That of the backup's first line. */
+  id: string;
+  /** What the objects call what they have got so far. */
+  stage: string;
+  replaces: boolean;
+  /** Those that are restored. */
+  names: readonly ObjectName[];
+}
+
 /** The object restarts, which fails the call. */
-const commit = async (ctx: Ctx, name: ObjectName, id: string): Promise<void> => {
+const commit = async (ctx: Ctx, name: ObjectName, { id, stage }: AccountRestore): Promise<void> => {
   let cause: unknown;
   try {
-    await callObject(ctx, name, { kind: 'commit', id });
+    await callObject(ctx, name, { kind: 'commit', id, stage });
   } catch (error) {
     cause = error;
   }
-  const { restoredId } = await callObject(ctx, name, { kind: 'restored' });
+  // An object of the release before says no stage.
+  const { restoredId, restoredStage = stage } = await callObject(ctx, name, { kind: 'restored' });
   // No AppError, after which the caller would take it that nothing has changed.
-  if (restoredId !== id) throw cause ?? new Error(`The ${name} has not taken the backup.`);
+  if (restoredId !== id || restoredStage !== stage)
+    throw cause ?? new Error(`The ${name} has not taken the backup.`);
 };
 
-/**
- * Stages a line in the account's objects, or in those of `names`. The last line lets them take what was staged. `id` is that of
- * the first line.
- */
-export const restoreLine = async (
-  ctx: Ctx,
-  id: string,
-  line: Line,
-  replaces: boolean,
-  names: readonly ObjectName[] = OBJECTS,
-): Promise<void> => {
+const commitAll = async (ctx: Ctx, restore: AccountRestore): Promise<void> => {
+  for (const [i, name] of restore.names.entries())
+    try {
+      await commit(ctx, name, restore);
+    } catch (error) {
+      throw i === 0 ? error : new Error(`Only the ${name} has not taken the backup.`, { cause: error });
+    }
+};
+
+/** Stages a line in the account's objects. The last line lets them take what was staged. */
+export const restoreLine = async (ctx: Ctx, restore: AccountRestore, line: Line): Promise<void> => {
+  const { id, stage, replaces, names } = restore;
   if (line.type === 'backup') {
     for (const name of names)
-      await callObject(ctx, name, { kind: 'begin', id, steps: line.steps[name], replaces });
-  } else if (line.type === 'end') {
-    for (const name of names) await commit(ctx, name, id);
-  } else if (names.includes(line.object)) {
+      await callObject(ctx, name, { kind: 'begin', id, steps: line.steps[name], replaces, stage });
+  } else if (line.type === 'end') await commitAll(ctx, restore);
+  else if (names.includes(line.object)) {
     const { object: name, ...part } = line;
-    await callObject(ctx, name, { kind: 'part', part });
+    await callObject(ctx, name, { kind: 'part', part, stage });
   }
 };
 
 /**
  * Replaces what an account's objects own by a backup. Nothing changes before the end of the backup has arrived. A repeat has
- * the same result. Returns the number of lines.
+ * the same result. Of two at once, the one that began first fails. Returns the number of lines.
  */
 export const restoreBackup = async (
   ctx: Ctx,
@@ -95,16 +108,16 @@ export const restoreBackup = async (
   replaces: boolean,
 ): Promise<{ lines: number }> => {
   if (!body) throw invalid('The backup is empty.');
-  let id: string | null = null;
+  let restore: AccountRestore | null = null;
   let lines = 0;
   for await (const next of readLines(body)) {
     if (next.type === 'backup') {
       if (next.account_id !== ctx.accountId) throw invalid('The backup is of another account.');
-      ({ id } = next);
+      restore = { id: next.id, stage: crypto.randomUUID(), replaces, names: OBJECTS };
     }
-    if (id === null) throw invalid('The backup has no first line.');
+    if (restore === null) throw invalid('The backup has no first line.');
     if (next.type === 'end' && next.lines !== lines) throw invalid('Lines of the backup are missing.');
-    await restoreLine(ctx, id, next, replaces);
+    await restoreLine(ctx, restore, next);
     if (next.type === 'end') return { lines };
     if (next.type !== 'backup') lines++;
   }

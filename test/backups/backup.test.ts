@@ -11,6 +11,7 @@ import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, scrapeMetrics } from '../support/operator.ts';
 import { testCutOffSteps } from './cut-off.ts';
 import { testDisasters } from './disaster.ts';
+import { testHalfRestored } from './half-restored.ts';
 import { testRotation } from './rotation.ts';
 import {
   backUp,
@@ -245,4 +246,5 @@ test('a backup that is not complete after two days makes room for another', asyn
 
 testCutOffSteps();
 testDisasters();
+testHalfRestored();
 testRotation();

@@ -7,6 +7,7 @@ import { begin, chunkName, chunkOwner } from '../../src/backups/state.ts';
 import { makeStep } from '../../src/backups/step.ts';
 import { deleteAccount, endUser, eraseRows } from '../../src/erasure/account.ts';
 import { type BackupPlace, type Line, readBackupFrom } from '../../src/operators/backup.ts';
+import type { BackupCall } from '../../src/shared/objects/backup.ts';
 import { captureLogs } from '../http/security.ts';
 import { ctxOf } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -15,8 +16,8 @@ import { loseService, openSeller, pictureOf, restore } from './service.ts';
 
 const MAX_STEPS = 60;
 
-/** The service, with something that happens before the gate of an account reads a page for the backup. */
-const meeting = (accountId: string, meet: () => Promise<void>): Env => ({
+/** The service, with something that happens before each call of the backup or restore to the gate of an account. */
+export const meeting = (accountId: string, meet: (call: BackupCall) => Promise<void>): Env => ({
   ...env,
   GATE: new Proxy(env.GATE, {
     get: (namespace, property) =>
@@ -24,9 +25,9 @@ const meeting = (accountId: string, meet: () => Promise<void>): Env => ({
         ? (name: string) => {
             const stub = namespace.getByName(name);
             const isMet = name.includes(accountId);
-            const backup = async (call: never) => {
-              if (isMet) await meet();
-              return (stub as unknown as { backup: (call: never) => Promise<unknown> }).backup(call);
+            const backup = async (call: BackupCall) => {
+              if (isMet) await meet(call);
+              return (stub as unknown as { backup: (call: BackupCall) => Promise<unknown> }).backup(call);
             };
             return { backup };
           }
@@ -59,7 +60,7 @@ const bucketAsInR2 = (failsEach: number): Bucket => {
 };
 
 /** Makes steps until the backup ends. One that meets its end returns nothing, as if its process was gone. */
-const backUpMeeting = async (
+export const backUpMeeting = async (
   accountId: string,
   meet: (endStep: () => void) => Promise<void>,
   { afterStep = async () => {}, bucket = requireBucket(env) } = {},

@@ -1,7 +1,7 @@
 import { gateAt } from '../../shared/objects/address.ts';
-import { isStaged } from '../../shared/objects/backup.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { Disk } from '../../shared/objects/disk.ts';
+import { dropStage } from '../../shared/objects/stage.ts';
 import { within } from '../../shared/objects/within.ts';
 import { DAY_MS, HOUR_MS } from '../../shared/rules/dates.ts';
 import type { Region } from '../../shared/rules/regions.ts';
@@ -30,7 +30,7 @@ const movingFrom = (place: StoredPlace): MovingPlace => {
 
 /** How an object hands its account over to the object of the next epoch, in another region. */
 export const openDeparture = (
-  { env, accountId, journal }: ObjectContext,
+  { ctx, env, accountId, journal }: ObjectContext,
   place: StoredPlace,
   disk: Disk,
   routing: Routing,
@@ -56,7 +56,7 @@ export const openDeparture = (
   const startCopying = () =>
     journal.change(() => {
       // A backup can't be restored during a move.
-      disk.drop(disk.tables().filter(isStaged));
+      dropStage(ctx.storage);
       disk.watch();
       place.save({ ...movingFrom(place), layout: disk.layout(), copied: null });
     });

@@ -2,9 +2,10 @@ import type { ObjectContext } from './context.ts';
 import { openDisk, type TableRows } from './disk.ts';
 import { createTables, migrateTables, type ObjectTables, versionOf } from './migrations.ts';
 import { isOwnValue, ownValue } from './own-values.ts';
+import { dropStage, openStage } from './stage.ts';
 
-// Copies what a Durable Object owns out of it and in again. Rows that come in are staged in tables of their own, so that a
-// restore that is cut off changes nothing.
+// Copies what a Durable Object owns out of it and in again. Rows that come in are staged, so that a restore that is cut off
+// changes nothing.
 
 /** A part of a backup: rows of a table, or the values beside the tables. */
 export type BackupPart =
@@ -25,25 +26,36 @@ export interface BackupPage {
   next: BackupCursor | null;
 }
 
-interface Begin {
+interface Staged {
+  /** What the restore calls what it has brought so far. The release before calls it nothing. */
+  stage?: string;
+}
+
+interface Begin extends Staged {
   kind: 'begin';
   id: string;
   steps: number;
   replaces: boolean;
 }
 
+interface Commit extends Staged {
+  kind: 'commit';
+  id: string;
+}
+
 export type BackupCall =
   | { kind: 'read'; cursor: BackupCursor | null }
   | Begin
-  | { kind: 'part'; part: BackupPart }
-  | { kind: 'commit'; id: string }
-  /** Asks for the id of the last backup that was restored here. */
+  | ({ kind: 'part'; part: BackupPart } & Staged)
+  | Commit
+  /** Asks for the last backup that was restored here. */
   | { kind: 'restored' };
 
 export interface BackupReply {
   page?: BackupPage;
-  refused?: 'not_empty' | 'other_release' | 'moving';
+  refused?: 'not_empty' | 'other_release' | 'moving' | 'stage_gone';
   restoredId?: string | null;
+  restoredStage?: string | null;
 }
 
 interface Owned {
@@ -55,85 +67,48 @@ interface Owned {
   onRestored?: () => void;
 }
 
-const STAGED = 'restored_';
-/** Whether a table has rows of a restore that was not committed. */
-export const isStaged = (table: string) => table.startsWith(STAGED);
 const RESTORED_ID = ownValue('restored_id');
+const RESTORED_STAGE = ownValue('restored_stage');
 const VERSION = 'storage_version';
 /** How long after the restart the alarm goes on with the object's work. */
 const ALARM_MS = 1_000;
 
 const quote = (name: string) => `"${name}"`;
 
-export const openBackup = (
-  { ctx, journal, alarm }: ObjectContext,
-  { tables: owned, copies = [], onRestored }: Owned,
-) => {
+export const openBackup = (object: ObjectContext, { tables: owned, copies = [], onRestored }: Owned) => {
+  const { ctx, journal, alarm } = object;
   const { storage } = ctx;
   const { sql, kv } = storage;
   const disk = openDisk(sql);
+  const staged = openStage(object);
   const steps = versionOf(owned);
   const isOther = new Set([VERSION, ...copies]);
 
-  const tables = () => disk.tables().filter((name) => !isOther.has(name) && !isStaged(name));
+  const tables = () => disk.tables().filter((name) => !isOther.has(name) && !staged.isStaged(name));
   const values = () => [...kv.list()].filter(([name]) => !isOwnValue(name));
-  const dropStaged = () => disk.drop(disk.tables().filter(isStaged));
   const isEmpty = () =>
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
 
-  const columnsOf = (table: string) =>
-    sql
-      .exec(`SELECT * FROM ${quote(table)} LIMIT 0`)
-      .columnNames.map(quote)
-      .join(', ');
-
-  const begin = ({ id, steps: stepsThen, replaces }: Begin): BackupReply => {
+  const begin = ({ id, steps: stepsThen, replaces, stage }: Begin): BackupReply => {
     if (stepsThen > steps || stepsThen < owned.baseVersion) return { refused: 'other_release' };
     // A repeat of a restore finds its own rows.
     if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
-    journal.write(() => {
-      dropStaged();
-      sql.exec(`CREATE TABLE ${STAGED}values (name TEXT NOT NULL, value TEXT NOT NULL)`);
-      sql.exec(`CREATE TABLE ${STAGED}version AS SELECT ? AS version`, stepsThen);
-    });
+    staged.begin(stage, stepsThen);
     return {};
   };
 
-  const stage = (part: BackupPart): BackupReply => {
+  const replaceRows = ({ id, stage = '' }: Commit, version: number) =>
     journal.write(() => {
-      if (part.type === 'rows') {
-        const table = STAGED + part.table;
-        sql.exec(`CREATE TABLE IF NOT EXISTS ${quote(table)} (${part.columns.map(quote).join(', ')})`);
-        return disk.write({ ...part, table, gone: [] });
-      }
-      for (const [name, value] of part.values)
-        sql.exec(`INSERT INTO ${STAGED}values VALUES (?, ?)`, name, JSON.stringify(value));
-    });
-    return {};
-  };
-
-  const replaceRows = (id: string) =>
-    journal.write(() => {
-      const { version } = sql.exec<{ version: number }>(`SELECT version FROM ${STAGED}version`).one();
-      const staged = new Set(disk.tables().filter(isStaged));
       disk.drop(tables());
       createTables(sql, owned, version);
-      for (const name of tables()) {
-        if (!staged.has(STAGED + name)) continue;
-        const columns = columnsOf(STAGED + name);
-        sql.exec(
-          `INSERT OR REPLACE INTO ${quote(name)} (${columns}) SELECT ${columns} FROM ${quote(STAGED + name)}`,
-        );
-      }
+      staged.moveRows(tables());
       migrateTables(sql, owned);
       for (const [name] of values()) kv.delete(name);
-      for (const { name, value } of sql.exec<{ name: string; value: string }>(
-        `SELECT name, value FROM ${STAGED}values`,
-      ))
-        // Backups of earlier releases have values that are the object's own.
-        if (!isOwnValue(name)) kv.put(name, JSON.parse(value));
+      // Backups of earlier releases have values that are the object's own.
+      for (const [name, value] of staged.values()) if (!isOwnValue(name)) kv.put(name, value);
       kv.put(RESTORED_ID, id);
-      dropStaged();
+      kv.put(RESTORED_STAGE, stage);
+      dropStage(storage);
       onRestored?.();
     });
 
@@ -152,9 +127,9 @@ export const openBackup = (
   };
 
   /** Takes what was staged. The object restarts, and the call fails. */
-  const commit = (id: string): Promise<never> =>
+  const commit = (call: Commit, version: number): Promise<never> =>
     ctx.blockConcurrencyWhile(async () => {
-      replaceRows(id);
+      replaceRows(call, version);
       await alarm.arm(Date.now() + ALARM_MS);
       await storage.sync();
       // What is in memory must not be written over the restored rows.
@@ -169,12 +144,19 @@ export const openBackup = (
       case 'begin':
         return begin(call);
       case 'part':
-        return stage(call.part);
-      case 'commit':
-        return commit(call.id);
+        if (!staged.find(call.stage)) return { refused: 'stage_gone' };
+        staged.add(call.part);
+        return {};
+      case 'commit': {
+        const stage = staged.find(call.stage);
+        return stage ? commit(call, stage.version) : { refused: 'stage_gone' };
+      }
       case 'restored':
       default:
-        return { restoredId: kv.get<string>(RESTORED_ID) ?? null };
+        return {
+          restoredId: kv.get<string>(RESTORED_ID) ?? null,
+          restoredStage: kv.get<string>(RESTORED_STAGE) ?? null,
+        };
     }
   };
 };

@@ -1,0 +1,89 @@
+import type { BackupPart } from './backup.ts';
+import type { ObjectContext } from './context.ts';
+import { openDisk } from './disk.ts';
+import { ownValue } from './own-values.ts';
+
+// What a restore has brought so far, in tables of its own. It is of the restore that has begun last: if another one could add to
+// it, or take it, rows would be missing that nobody misses.
+
+const STAGED = 'restored_';
+const VALUES = `${STAGED}values`;
+const STAGE = ownValue('stage');
+
+interface Stage {
+  /** What the restore calls it. The release before calls it nothing. */
+  name: string | null;
+  /** The version of the tables in the backup. */
+  version: number;
+}
+
+const isStaged = (table: string) => table.startsWith(STAGED);
+const quote = (name: string) => `"${name}"`;
+
+/** Drops it, as part of the current transaction. A restore that is under way then fails. */
+export const dropStage = ({ sql, kv }: DurableObjectStorage): void => {
+  const disk = openDisk(sql);
+  disk.drop(disk.tables().filter(isStaged));
+  kv.delete(STAGE);
+};
+
+export const openStage = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'journal'>) => {
+  const { storage } = ctx;
+  const { sql, kv } = storage;
+  const disk = openDisk(sql);
+  const read = () => kv.get<Stage>(STAGE) ?? null;
+
+  const columnsOf = (table: string) =>
+    sql
+      .exec(`SELECT * FROM ${quote(table)} LIMIT 0`)
+      .columnNames.map(quote)
+      .join(', ');
+
+  return {
+    isStaged,
+
+    begin: (name: string | undefined, version: number): void => {
+      const stage: Stage = { name: name ?? null, version };
+      journal.write(() => {
+        dropStage(storage);
+        sql.exec(`CREATE TABLE ${VALUES} (name TEXT NOT NULL, value TEXT NOT NULL)`);
+        kv.put(STAGE, stage);
+      });
+    },
+
+    /** Returns what a restore has begun, unless it was dropped, or another restore has begun since. */
+    find: (name: string | undefined): Stage | null => {
+      const stage = read();
+      return stage?.name === (name ?? null) ? stage : null;
+    },
+
+    add: (part: BackupPart): void =>
+      journal.write(() => {
+        if (part.type === 'rows') {
+          const table = STAGED + part.table;
+          sql.exec(`CREATE TABLE IF NOT EXISTS ${quote(table)} (${part.columns.map(quote).join(', ')})`);
+          return disk.write({ ...part, table, gone: [] });
+        }
+        for (const [name, value] of part.values)
+          sql.exec(`INSERT INTO ${VALUES} VALUES (?, ?)`, name, JSON.stringify(value));
+      }),
+
+    /** Copies the rows of a table that were staged into it, as part of the current transaction. */
+    moveRows: (tables: string[]): void => {
+      const staged = new Set(disk.tables().filter(isStaged));
+      for (const name of tables) {
+        if (!staged.has(STAGED + name)) continue;
+        const columns = columnsOf(STAGED + name);
+        sql.exec(
+          `INSERT OR REPLACE INTO ${quote(name)} (${columns}) SELECT ${columns} FROM ${quote(STAGED + name)}`,
+        );
+      }
+    },
+
+    values: (): [name: string, value: unknown][] =>
+      sql
+        .exec<{ name: string; value: string }>(`SELECT name, value FROM ${VALUES}`)
+        .toArray()
+        .map(({ name, value }) => [name, JSON.parse(value)]),
+  };
+};

@@ -1,0 +1,57 @@
+import { env } from 'cloudflare:workers';
+import { expect, test } from 'vitest';
+import { requireBucket } from '../../src/backups/bucket.ts';
+import { restoreStep } from '../../src/backups/restore.ts';
+import type { BackupCall } from '../../src/shared/objects/backup.ts';
+import { OPERATOR } from '../../src/shared/rules/audit.ts';
+import { meeting } from './cut-off.ts';
+import { backUp, loseService, openSeller, pictureOf } from './service.ts';
+
+type Seller = Awaited<ReturnType<typeof openSeller>>;
+
+/** Makes a step of a restore. */
+const step = (id: string, service: Env = env, bucket = requireBucket(env)) =>
+  restoreStep({ env: service, accountId: 'operator', actor: OPERATOR, ip: null }, bucket, id);
+
+/** The service, whose restore stops before a call of the gate. `reached` ends there, and `goOn` lets it go on. */
+const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const service = meeting(accountId, async (call) => {
+    if (!isHeld(call)) return;
+    reached.resolve();
+    await released.promise;
+  });
+  return { service, reached: reached.promise, goOn: () => released.resolve() };
+};
+
+/** What is as it was before the service was lost. The picture verifies the license, which counts. */
+const keptOf = async (seller: Seller) => {
+  const { licenses, secret, seat, valid } = await pictureOf(seller);
+  return { licenses, secret, seat, valid };
+};
+
+/** Tests of restores that meet other calls, other restores, or rows of accounts that are not there. */
+export const testHalfRestored = () => {
+  test('of two calls that restore an account at once, one fails, and the other brings back everything', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const before = await keptOf(one);
+    const { id } = await backUp();
+    await loseService();
+    const { accountId } = one.ada;
+    let parts = 0;
+    const first = holding(accountId, ({ kind }) => kind === 'commit');
+    const second = holding(accountId, ({ kind }) => kind === 'part' && ++parts === 2);
+    const overtaken = step(id, first.service).then(() => 'restored', String);
+    await first.reached;
+    const other = step(id, second.service);
+    await second.reached;
+    first.goOn();
+    expect(await overtaken).toContain('Another restore of the account has begun');
+    second.goOn();
+    const { chunks, restoredChunks } = await other;
+    expect(restoredChunks).toBe(chunks);
+    expect(await keptOf(one)).toEqual(before);
+  });
+};
