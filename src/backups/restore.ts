@@ -171,7 +171,7 @@ const readChunk = async (
 
 /**
  * Restores the next chunks. If what an earlier call has staged of an account is gone, it goes back to where the account begins: a
- * call that wrote nothing down may have begun it anew.
+ * call that wrote nothing down may have begun it anew, or something of it was erased.
  */
 const restoreChunks = async (env: Env, bucket: Bucket, state: Restoring, chunks: string[]): Promise<void> => {
   const left = state.begun === undefined ? { stage: '', at: FIRST } : state.begun;

@@ -34,7 +34,7 @@ const REFUSALS: Record<Refusal, string> = {
   other_release:
     'The backup is from a later release, or from one before v0.1.0. Restore it with that release.',
   moving: 'The account is moving to another region. Try again once it has arrived.',
-  stage_gone: 'Another restore of the account has begun. Restore it again.',
+  stage_gone: 'Another restore of the account has begun, or something of it was erased. Restore it again.',
 };
 
 /** What a restore had brought so far is gone, and it has to begin again. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { ownValue } from '../shared/objects/own-values.ts';
+import { dropStage } from '../shared/objects/stage.ts';
 import type { WebhookEvent } from '../shared/text/events.ts';
 import { newId } from '../shared/text/ids.ts';
 import { openBacklog } from './backlog.ts';
@@ -166,9 +167,10 @@ export const openDispatcher = (
         return { job: jobs[0] ?? null, disabled: isDisabled ? disable : null };
       }),
 
-    /** Erases events, see `openEventErasure`. */
+    /** Erases events, see `openEventErasure`, and what a restore has only staged. */
     erase: (subjects: ErasedSubjects, afterId: string, nowMs: number): ErasedPage =>
       journal.write(() => {
+        if (afterId === '') dropStage(ctx.storage);
         backlog.forget();
         if (subjects.emails.length > 0) {
           kv.put(ERASED_AT, nowMs);

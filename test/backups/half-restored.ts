@@ -1,17 +1,38 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
-import { requireBucket } from '../../src/backups/bucket.ts';
+import { expect, test, vi } from 'vitest';
+import { type Bucket, requireBucket } from '../../src/backups/bucket.ts';
 import { restoreStep } from '../../src/backups/restore.ts';
+import { restoring } from '../../src/backups/restoring.ts';
 import type { BackupCall } from '../../src/shared/objects/backup.ts';
 import { OPERATOR } from '../../src/shared/rules/audit.ts';
-import { meeting } from './cut-off.ts';
-import { backUp, loseService, openSeller, pictureOf } from './service.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { gate } from '../support/gate.ts';
+import { outbox } from '../support/outbox.ts';
+import { backUpMeeting, meeting } from './cut-off.ts';
+import { backUp, loseService, openSeller, pictureOf, restore } from './service.ts';
 
 type Seller = Awaited<ReturnType<typeof openSeller>>;
 
 /** Makes a step of a restore. */
 const step = (id: string, service: Env = env, bucket = requireBucket(env)) =>
   restoreStep({ env: service, accountId: 'operator', actor: OPERATOR, ip: null }, bucket, id);
+
+/** A bucket with which a step restores one chunk: reading it takes longer than a step. */
+const slowBucket = (): Bucket => {
+  const { r2, ring } = requireBucket(env);
+  const get = async (name: string) => {
+    if (name.startsWith('chunks/')) vi.advanceTimersByTime(16_000);
+    return r2.get(name);
+  };
+  const slow = new Proxy(r2, {
+    get: (target, property) => {
+      if (property === 'get') return get;
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { r2: slow, ring };
+};
 
 /** The service, whose restore stops before a call of the gate. `reached` ends there, and `goOn` lets it go on. */
 const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
@@ -52,6 +73,29 @@ export const testHalfRestored = () => {
     second.goOn();
     const { chunks, restoredChunks } = await other;
     expect(restoredChunks).toBe(chunks);
+    expect(await keptOf(one)).toEqual(before);
+  });
+
+  test('an account that is restored in several calls begins anew if something was erased between them', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const { accountId } = one.ada;
+    const before = await keptOf(one);
+    useFakeClock(Date.now());
+    const { backup } = await backUpMeeting(accountId, async () => {
+      vi.advanceTimersByTime(16_000);
+    });
+    await loseService();
+    const bucket = slowBucket();
+    const begun = async () => (await restoring(bucket).read())?.value?.begun;
+    await step(backup.id, env, bucket);
+    for (let steps = 0; !(await begun()) && steps < 10; steps++) await step(backup.id, env, bucket);
+    await step(backup.id, env, bucket);
+    expect(await begun()).toMatchObject({ at: { accounts: 0 } });
+
+    await outbox(accountId).eraseEvents({ licenseIds: [], emails: ['erased@example.com'] }, '');
+    await gate(accountId).eraseTraces([], ['erased@example.com']);
+    expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 1, skipped_rows: 0 });
     expect(await keptOf(one)).toEqual(before);
   });
 };

@@ -1,5 +1,6 @@
 import { gateAt } from '../../shared/objects/address.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
+import { dropStage } from '../../shared/objects/stage.ts';
 import { within } from '../../shared/objects/within.ts';
 import type { FeedRead } from '../feed/read.ts';
 import type { StoredPlace } from '../moving/place.ts';
@@ -121,12 +122,12 @@ const CALLS_MS = 5_000;
 
 /**
  * Erases what the feed leaves of deleted licenses and erased customers: names of machines, the feed's own rows, the branches'
- * copies, and rows in objects that the account has left. Events that were created before are in the outbox afterwards. Returns
- * the number of the licenses' machines.
+ * copies, rows in objects that the account has left, and rows that a restore has only staged. Events that were created before
+ * are in the outbox afterwards. Returns the number of the licenses' machines.
  */
 export const openTraces =
   (
-    { env, accountId, journal }: ObjectContext,
+    { ctx, env, accountId, journal }: ObjectContext,
     place: StoredPlace,
     { copy, machines }: HomeStore,
     branches: HomeBranches,
@@ -147,6 +148,7 @@ export const openTraces =
     await pull();
     await pull();
     const count = journal.change(() => {
+      dropStage(ctx.storage);
       const orphans = copy.eraseOrphans(emails);
       if (orphans.length > 0) branches.forgetLog();
       else logErased();

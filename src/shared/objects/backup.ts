@@ -89,11 +89,11 @@ export const openBackup = (object: ObjectContext, { tables: owned, copies = [], 
   const isEmpty = () =>
     tables().every((name) => sql.exec(`SELECT 1 FROM ${quote(name)} LIMIT 1`).toArray().length === 0);
 
-  const begin = ({ id, steps: stepsThen, replaces, stage }: Begin): BackupReply => {
+  const begin = async ({ id, steps: stepsThen, replaces, stage }: Begin): Promise<BackupReply> => {
     if (stepsThen > steps || stepsThen < owned.baseVersion) return { refused: 'other_release' };
     // A repeat of a restore finds its own rows.
     if (!replaces && !isEmpty() && kv.get(RESTORED_ID) !== id) return { refused: 'not_empty' };
-    staged.begin(stage, stepsThen);
+    await staged.begin(stage, stepsThen);
     return {};
   };
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../rules/dates.ts';
 import type { BackupPart } from './backup.ts';
 import type { ObjectContext } from './context.ts';
 import { openDisk } from './disk.ts';
@@ -9,12 +10,15 @@ import { ownValue } from './own-values.ts';
 const STAGED = 'restored_';
 const VALUES = `${STAGED}values`;
 const STAGE = ownValue('stage');
+/** What a restore that was cut off has left is deleted then. */
+const KEPT_MS = DAY_MS;
 
 interface Stage {
   /** What the restore calls it. The release before calls it nothing. */
   name: string | null;
   /** The version of the tables in the backup. */
   version: number;
+  atMs: number;
 }
 
 const isStaged = (table: string) => table.startsWith(STAGED);
@@ -27,11 +31,23 @@ export const dropStage = ({ sql, kv }: DurableObjectStorage): void => {
   kv.delete(STAGE);
 };
 
-export const openStage = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'journal'>) => {
+export const openStage = ({ ctx, journal, alarm }: Pick<ObjectContext, 'ctx' | 'journal' | 'alarm'>) => {
   const { storage } = ctx;
   const { sql, kv } = storage;
   const disk = openDisk(sql);
   const read = () => kv.get<Stage>(STAGE) ?? null;
+  const endOf = (stage: Stage | null) => (stage ? stage.atMs + KEPT_MS : null);
+  let dropAtMs = endOf(read());
+
+  alarm.add({
+    failure: 'stage_not_dropped',
+    dueMs: () => dropAtMs,
+    run: (nowMs) => {
+      if (dropAtMs === null || nowMs < dropAtMs) return;
+      journal.write(() => dropStage(storage));
+      dropAtMs = null;
+    },
+  });
 
   const columnsOf = (table: string) =>
     sql
@@ -42,13 +58,15 @@ export const openStage = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'journal
   return {
     isStaged,
 
-    begin: (name: string | undefined, version: number): void => {
-      const stage: Stage = { name: name ?? null, version };
+    begin: async (name: string | undefined, version: number): Promise<void> => {
+      const stage: Stage = { name: name ?? null, version, atMs: Date.now() };
       journal.write(() => {
         dropStage(storage);
         sql.exec(`CREATE TABLE ${VALUES} (name TEXT NOT NULL, value TEXT NOT NULL)`);
         kv.put(STAGE, stage);
       });
+      dropAtMs = endOf(stage);
+      await alarm.arm();
     },
 
     /** Returns what a restore has begun, unless it was dropped, or another restore has begun since. */
