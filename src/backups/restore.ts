@@ -1,7 +1,8 @@
 import { and, desc, eq, gte, sql } from 'drizzle-orm';
 import { type AuditCtx, auditFirst } from '../audit/audit.ts';
 import { accountDatabases, databaseOf, firstDatabase } from '../db/client.ts';
-import { auditLog } from '../db/schema.ts';
+import { inJson } from '../db/json-rows.ts';
+import { accounts, auditLog } from '../db/schema.ts';
 import { callObject, type ObjectName, OBJECTS, StageGone } from '../operators/backup.ts';
 import { type AccountRestore, restoreLine } from '../operators/restore.ts';
 import { writeAllMissing } from '../purchases/missing-offers.ts';
@@ -94,13 +95,32 @@ const findDone = async (ctx: Ctx, id: string): Promise<Set<ObjectName>> => {
   return done;
 };
 
+/** Returns which of the accounts the service has, in any database: an isolate may not know yet where each is. */
+const findAccounts = async (env: Env, ids: string[]): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for (const { db } of accountDatabases(env)) {
+    const isOne = sql`${accounts.id} ${inJson(ids)}`;
+    const rows = await db.select({ id: accounts.id }).from(accounts).where(isOne);
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
+};
+
 type Opened = AccountRestore & { ctx: Ctx };
 
-/** Opens the accounts of a chunk. */
-const openAccounts = (env: Env, { begun }: Restoring) => {
+/**
+ * Opens accounts of a chunk. Returns null for one that the service doesn't have, because it was registered while the backup was
+ * made, or was erased: nobody would find what its objects have, to erase it.
+ */
+const openAccounts = (env: Env, lines: BackupLine[], { begun }: Restoring) => {
+  let found: Set<string> | null = null;
   const opened = new Map<string, Opened>();
+  const ids = () => [...new Set(lines.flatMap((line) => ('table' in line ? [] : line.account)))];
 
-  return async ({ account, id, line }: AccountLine): Promise<Opened> => {
+  return async ({ account, id, line }: AccountLine): Promise<Opened | null> => {
+    // Not before the first line of an account, which comes after all rows.
+    found ??= await findAccounts(env, ids());
+    if (!found.has(account)) return null;
     const known = opened.get(id);
     if (known) return known;
     const ctx = ctxOf(env, account);
@@ -115,7 +135,7 @@ const openAccounts = (env: Env, { begun }: Restoring) => {
 
 const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Promise<void> => {
   const databases = accountDatabases(env);
-  const openAccount = openAccounts(env, state);
+  const openAccount = openAccounts(env, lines, state);
   for (const [i, next] of [...lines.entries()].slice(state.line)) {
     if ('table' in next) {
       const into = databases.find(({ binding }) => binding === next.database);
@@ -126,11 +146,12 @@ const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Pr
     }
     const { id, line } = next;
     const account = await openAccount(next);
-    await restoreLine(account.ctx, account, line);
+    if (account) await restoreLine(account.ctx, account, line);
+    else if (line.type === 'rows') state.skipped += line.rows.length;
     if (line.type === 'backup')
-      state.begun = { id, stage: account.stage, at: { ...placeOf(state), line: i } };
+      state.begun = account && { id, stage: account.stage, at: { ...placeOf(state), line: i } };
     if (line.type !== 'end') continue;
-    state.accounts++;
+    if (account) state.accounts++;
     state.begun = null;
   }
   state.chunk++;

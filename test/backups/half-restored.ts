@@ -5,9 +5,10 @@ import { restoreStep } from '../../src/backups/restore.ts';
 import { restoring } from '../../src/backups/restoring.ts';
 import type { BackupCall } from '../../src/shared/objects/backup.ts';
 import { OPERATOR } from '../../src/shared/rules/audit.ts';
+import { captureLogs } from '../http/security.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate } from '../support/gate.ts';
-import { outbox } from '../support/outbox.ts';
+import { gate, readGate } from '../support/gate.ts';
+import { outbox, readOutbox } from '../support/outbox.ts';
 import { backUpMeeting, meeting } from './cut-off.ts';
 import { backUp, loseService, openSeller, pictureOf, restore } from './service.ts';
 
@@ -54,6 +55,29 @@ const keptOf = async (seller: Seller) => {
 
 /** Tests of restores that meet other calls, other restores, or rows of accounts that are not there. */
 export const testHalfRestored = () => {
+  test('what the objects of an account have that the backup lacks is left out and counted', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const before = await keptOf(one);
+    const late: Seller[] = [];
+    captureLogs();
+    // The tables have been read, and the step ends.
+    const { backup } = await backUpMeeting(one.ada.accountId, async () => {
+      if (late.length > 0) return;
+      late.push(await openSeller(1));
+      throw new Error('This step ends.');
+    });
+    expect(backup).toMatchObject({ status: 'done', accounts: 2, missing_accounts: [] });
+    await loseService();
+    const { body } = await restore(backup.id);
+    expect(body).toMatchObject({ done: true, accounts: 1 });
+    expect(body['skipped_rows']).toBeGreaterThan(0);
+    const [{ accountId }] = late.map(({ ada }) => ada) as [Seller['ada']];
+    expect(await readGate(accountId, 'SELECT * FROM activations')).toEqual([]);
+    expect(await readOutbox(accountId, 'SELECT * FROM endpoints')).toEqual([]);
+    expect(await keptOf(one)).toEqual(before);
+  });
+
   test('of two calls that restore an account at once, one fails, and the other brings back everything', async () => {
     await loseService();
     const one = await openSeller(0);
