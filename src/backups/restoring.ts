@@ -1,5 +1,6 @@
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { type Bucket, openRecord } from './bucket.ts';
+import { logError } from '../shared/text/log.ts';
+import { type Bucket, findBucket, openRecord } from './bucket.ts';
 import { readServiceId } from './state.ts';
 
 // How far a restore of the service is. It is kept in the bucket, which outlives the databases.
@@ -71,4 +72,18 @@ export const isRestoring = async (env: Env, bucket: Bucket): Promise<boolean> =>
 export const isAnyRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
   const found = await r2.head('restoring');
   return found !== null && isRecent(found.uploaded.getTime());
+};
+
+/**
+ * Whether work on what is due has to wait: on tables of which some have come in and others not, it would decide wrongly, for good. A
+ * bucket that can't be reached keeps no service from its work.
+ */
+export const isBeingRestored = async (env: Env): Promise<boolean> => {
+  const bucket = findBucket(env);
+  try {
+    return bucket !== null && (await isAnyRestoring(bucket)) && (await isRestoring(env, bucket));
+  } catch (error) {
+    logError('restore_not_looked_up', error);
+    return false;
+  }
 };

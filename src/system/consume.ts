@@ -1,4 +1,5 @@
 import { type BackupHint, continueBackup } from '../backups/nightly.ts';
+import { isBeingRestored } from '../backups/restoring.ts';
 import { logError } from '../shared/text/log.ts';
 import type { StoreHint } from '../stores/work-hint.ts';
 import { workOnStores } from '../stores/work.ts';
@@ -8,9 +9,14 @@ import type { Hint } from '../webhooks/jobs.ts';
 /** Each message only hints at work that is written down elsewhere: losing one loses nothing. */
 export type QueueMessage = Hint | BackupHint | StoreHint;
 
+/** The hourly work hints at what is due once the service is restored. */
+const workOnceRestored = async (env: Env, accountId: string): Promise<void> => {
+  if (!(await isBeingRestored(env))) await workOnStores(env, accountId);
+};
+
 const process = (env: Env, ctx: ExecutionContext, message: QueueMessage): Promise<void> => {
   if ('backup_id' in message) return continueBackup(env);
-  return 'work' in message ? workOnStores(env, message.account_id) : processHint(env, ctx, message);
+  return 'work' in message ? workOnceRestored(env, message.account_id) : processHint(env, ctx, message);
 };
 
 /** Logs hints that failed on every retry. Nothing is lost, because alarms and the hourly work send new hints. */

@@ -2,6 +2,7 @@ import { measureStorage } from '../accounts/measure-storage.ts';
 import { tellOfNearlyFull } from '../accounts/nearly-full.ts';
 import { pruneAuditLog } from '../audit/prune.ts';
 import { backUpNightly } from '../backups/nightly.ts';
+import { isBeingRestored } from '../backups/restoring.ts';
 import { checkDue } from '../billing/scheduled/check.ts';
 import { tellOfEndingPlans } from '../billing/scheduled/ending.ts';
 import { pruneBilling } from '../billing/scheduled/prune.ts';
@@ -62,7 +63,7 @@ const isResting = async (env: Env, database: NamedDatabase): Promise<boolean> =>
 /** A failure is only logged, because the next run continues. */
 const runWork = async (env: Env, database: NamedDatabase): Promise<void> => {
   const { binding, db, unfenced } = database;
-  if (await isResting(env, database)) return;
+  if ((await isBeingRestored(env)) || (await isResting(env, database))) return;
   for (const work of WORK) {
     try {
       await work({ env, db, unfenced });

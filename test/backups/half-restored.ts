@@ -5,12 +5,16 @@ import { restoreStep } from '../../src/backups/restore.ts';
 import { restoring } from '../../src/backups/restoring.ts';
 import type { BackupCall } from '../../src/shared/objects/backup.ts';
 import { OPERATOR } from '../../src/shared/rules/audit.ts';
+import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { captureLogs } from '../http/security.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, readGate } from '../support/gate.ts';
-import { outbox, readOutbox } from '../support/outbox.ts';
+import { asOperator } from '../support/operator.ts';
+import { consume, outbox, readOutbox } from '../support/outbox.ts';
 import { backUpMeeting, meeting } from './cut-off.ts';
-import { backUp, loseService, openSeller, pictureOf, restore } from './service.ts';
+import { backUp, beRestoring, emptyBucket, loseService, openSeller, pictureOf, restore } from './service.ts';
 
 type Seller = Awaited<ReturnType<typeof openSeller>>;
 
@@ -51,6 +55,26 @@ const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
 const keptOf = async (seller: Seller) => {
   const { licenses, secret, seat, valid } = await pictureOf(seller);
   return { licenses, secret, seat, valid };
+};
+
+/** Rows by which work on half the tables would be seen: an email that is due without its purchase, and an old key. */
+const insertDue = async (accountId: string) => {
+  const mail =
+    'INSERT INTO purchase_mails (account_id, purchase_id, number, due_at, created_at) VALUES (?, ?, 1, 1, 1)';
+  await accountsD1.prepare(mail).bind(accountId, `pur_of_${accountId}`).run();
+  const key =
+    "INSERT INTO idempotency_keys (account_id, key, request_hash, license_id, created_at) VALUES (?, 'old', '', '', 1)";
+  await accountsD1.prepare(key).bind(accountId).run();
+};
+
+const countDue = async (accountId: string) => {
+  const count = (query: string) => accountsD1.prepare(query).bind(accountId).first('n');
+  return [
+    await count(
+      'SELECT count(*) AS n FROM purchase_mails WHERE account_id = ? AND due_at = 1 AND problem IS NULL',
+    ),
+    await count("SELECT count(*) AS n FROM idempotency_keys WHERE account_id = ? AND key = 'old'"),
+  ];
 };
 
 /** Tests of restores that meet other calls, other restores, or rows of accounts that are not there. */
@@ -121,5 +145,45 @@ export const testHalfRestored = () => {
     await gate(accountId).eraseTraces([], ['erased@example.com']);
     expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 1, skipped_rows: 0 });
     expect(await keptOf(one)).toEqual(before);
+  });
+
+  test('neither the hourly work nor the queue decides anything while tables come in, or for longer than a day', async () => {
+    await loseService();
+    const { ada } = await openSeller(0);
+    const { id } = await backUp();
+    const { accountId } = ada;
+    await insertDue(accountId);
+    await beRestoring(id);
+    const work = async () => {
+      await runHourlyWork();
+      await consume({ account_id: accountId, work: 'stores' });
+      return countDue(accountId);
+    };
+    expect(await work()).toEqual([1, 1]);
+    useFakeClock(Date.now() + DAY_MS + 60_000);
+    expect(await work()).toEqual([0, 0]);
+    await emptyBucket();
+  });
+
+  test('a service whose bucket can’t be reached does its work', async () => {
+    await loseService();
+    const { ada } = await openSeller(0);
+    await insertDue(ada.accountId);
+    captureLogs();
+    const BACKUPS = { head: () => Promise.reject(new Error('R2 is down.')) } as unknown as R2Bucket;
+    await consume({ account_id: ada.accountId, work: 'stores' }, { ...env, BACKUPS });
+    expect(await countDue(ada.accountId)).toEqual([0, 1]);
+  });
+
+  test('a restore that has ended lets the work go on at once', async () => {
+    await loseService();
+    await emptyBucket();
+    const { ada } = await openSeller(0);
+    const { id } = await backUp();
+    await loseService();
+    expect((await asOperator('POST', `/operator/backups/${id}/restore`)).body).toMatchObject({ done: true });
+    await insertDue(ada.accountId);
+    await runHourlyWork();
+    expect(await countDue(ada.accountId)).toEqual([1, 0]);
   });
 };

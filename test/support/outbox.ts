@@ -10,6 +10,7 @@ import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { outboxOf } from '../../src/shared/objects/address.ts';
+import type { QueueMessage } from '../../src/system/consume.ts';
 import type { Hint } from '../../src/webhooks/jobs.ts';
 import { LEASE_MS } from '../../src/webhooks/lanes.ts';
 import type { Customer, Json } from './client.ts';
@@ -91,14 +92,18 @@ export const loseHints = () => {
 let messages = 0;
 
 /** Passes messages to the consumer and returns the queue's result after all background work. */
-export const consume = async (hints: Hint | Hint[], environment: Env = env, queue = 'latchkey-webhooks') => {
+export const consume = async (
+  hints: QueueMessage | QueueMessage[],
+  environment: Env = env,
+  queue = 'latchkey-webhooks',
+) => {
   const received = [hints].flat().map((body) => ({
     id: `message-${++messages}`,
     timestamp: new Date(),
     attempts: 1,
     body,
   }));
-  const batch = createMessageBatch<Hint>(queue, received);
+  const batch = createMessageBatch<QueueMessage>(queue, received);
   const ctx = createExecutionContext();
   await worker.queue(batch, environment, ctx);
   return getQueueResult(batch, ctx);
