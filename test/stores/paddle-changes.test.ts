@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { paddle } from '../../src/stores/provider/paddle.ts';
-import { event, type PaddleTransaction, subscription, transaction } from './bodies/paddle.ts';
+import { adjustment, event, type PaddleTransaction, subscription, transaction } from './bodies/paddle.ts';
 import { sold } from './decided.ts';
 
 // A subscription of Paddle's that is changed within its period without proration, or charged once.
@@ -10,18 +10,17 @@ const REST = { starts_at: '2027-01-20T12:00:00Z', ends_at: PERIOD.ends_at };
 const NEXT = { starts_at: PERIOD.ends_at, ends_at: '2027-03-10T12:00:00Z' };
 const PLANS = { solo: 'solo', team: 'team' };
 
+const sale = (id: string, fields: Partial<PaddleTransaction>) =>
+  transaction({
+    id,
+    subscription: 'sub_1',
+    period: PERIOD,
+    createdAt: PERIOD.starts_at,
+    price: 'solo',
+    ...fields,
+  });
 const paid = (id: string, fields: Partial<PaddleTransaction>) => ({
-  body: event(
-    'transaction.completed',
-    transaction({
-      id,
-      subscription: 'sub_1',
-      period: PERIOD,
-      createdAt: PERIOD.starts_at,
-      price: 'solo',
-      ...fields,
-    }),
-  ),
+  body: event('transaction.completed', sale(id, fields)),
 });
 const first = paid('txn_1', {});
 const now = (items: [string, number][], updatedAt: string, period = PERIOD) => ({
@@ -67,4 +66,60 @@ test('what is charged once beside a subscription has a license of its own, or wa
     createdAt: NEXT.starts_at,
   });
   expect(sold(paddle, [first, begun, charge, renewal], PLANS)).toEqual(['solo ×1 to 2027-03-10, no_offer']);
+});
+
+const refund = (transactionId: string) => ({
+  body: event(
+    'adjustment.updated',
+    adjustment({
+      id: `adj_${transactionId}`,
+      action: 'refund',
+      transaction: transactionId,
+      subscription: 'sub_1',
+      createdAt: '2027-01-21T12:00:00Z',
+    }),
+  ),
+});
+
+test('what is charged once beside a subscription doesn’t keep the license of a refunded one', () => {
+  const charge = paid('txn_2', { origin: 'subscription_charge', createdAt: REST.starts_at, price: 'pass' });
+  const plans = { ...PLANS, pass: 'pass' };
+  expect(sold(paddle, [first, begun, charge, refund('txn_1')], plans)).toEqual([
+    'revoked solo ×1 to 2027-02-10, pass ×1 to 2027-02-10',
+  ]);
+  expect(sold(paddle, [first, begun, charge, refund('txn_2')], plans)).toEqual([
+    'solo ×1 to 2027-02-10, revoked pass ×1 to 2027-02-10',
+  ]);
+});
+
+/** A transaction for several prices. With proration, it bills the difference. */
+const paidFor = (
+  id: string,
+  prices: Record<string, number>,
+  fields: Partial<PaddleTransaction> = {},
+  proration: { rate: string } | null = null,
+) => {
+  const sent = sale(id, fields);
+  const items = Object.entries(prices).flatMap(([price, quantity]) =>
+    sent.items.map((item) => ({ ...item, price: { ...item.price, id: price }, quantity, proration })),
+  );
+  return { body: event('transaction.completed', { ...sent, items }) };
+};
+
+test('a change of one of several prices doesn’t keep the license of another one that was refunded', () => {
+  const both = paidFor('txn_1', { solo: 1, seats: 2 });
+  const items = (seats: number): [string, number][] => [
+    ['solo', 1],
+    ['seats', seats],
+  ];
+  const isNow = [now(items(2), PERIOD.starts_at), now(items(3), REST.starts_at)];
+  const plans = { ...PLANS, seats: 'seats' };
+  // Prorated, and in full.
+  for (const proration of [{ rate: '0.5' }, null]) {
+    const sent = [both, paidFor('txn_2', { seats: 1 }, update, proration), ...isNow];
+    expect(sold(paddle, sent, plans)).toEqual(['seats ×3 to 2027-02-10, solo ×1 to 2027-02-10']);
+    expect(sold(paddle, [...sent, refund('txn_1')], plans)).toEqual([
+      'seats ×3 to 2027-02-10, revoked solo ×1 to 2027-02-10',
+    ]);
+  }
 });

@@ -28,6 +28,8 @@ export interface Payment {
   lines: PurchaseLine[] | null;
   /** Whether the lines are the difference to the payment before. */
   areChanges: boolean;
+  /** The first ids of what it was for, if that may be less than the lines. */
+  billed: ReadonlySet<string> | null;
   /** Whether it takes back that its subscription has ended before. */
   takesBackEnd: boolean;
   /** Neither given back in full nor lost in a dispute. */
@@ -122,6 +124,8 @@ const isLost = ({ state }: Disputed) => state === 'lost';
 const byEnd = (a: Payment, b: Payment): number =>
   (a.through ?? '').localeCompare(b.through ?? '') || a.atMs - b.atMs || (a.name < b.name ? -1 : 1);
 
+const firstRefs = (lines: PurchaseLine[]) => new Set(lines.flatMap(({ refs }) => refs.slice(0, 1)));
+
 /** A change can be to a shorter period, which ends before the one that it replaces. */
 const byBeginning = (a: Payment, b: Payment): number => (a.fromMs ?? 0) - (b.fromMs ?? 0) || byEnd(a, b);
 
@@ -153,6 +157,8 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
     const through = (of: Renews[]) => latest(told.map((fact) => throughOf(fact, of)));
     const ofPeriod = told.flatMap((fact) => renewalsOf(fact, ownOf(subscription)));
     const lines = linesOf(told.flatMap(linesIn)) ?? linesOf(ofPeriod.flatMap(linesIn).slice(0, 1));
+    const areChanges = told.some((fact) => fact.areChanges === true);
+    const billed = told.flatMap((fact) => fact.billed ?? []);
     return {
       name: own[0]?.fact.about ?? '',
       names,
@@ -164,7 +170,8 @@ export const paymentsOf = (facts: KnownFact[]): Payment[] => {
         line.untilMs === undefined ? through(ownOf(line.subscription)) : isoDate(line.untilMs),
       subscription,
       lines: lines && withSubscriptions(lines, subscription, firstRenewals(told, renewals)),
-      areChanges: told.some((fact) => fact.areChanges === true),
+      areChanges,
+      billed: areChanges ? firstRefs(lines ?? []) : billed.length > 0 ? new Set(billed) : null,
       takesBackEnd: told.some((fact) => fact.takesBackEnd === true),
     };
   });

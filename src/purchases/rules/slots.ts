@@ -118,6 +118,15 @@ const toSlotPayment = (payment: Payment, line: PurchaseLine): SlotPayment => {
   return { payment, line, through, subscription };
 };
 
+/** Leaves out what a change has left as it was: its payment was not for that. Nothing may show yet what was changed. */
+const billedOf = ({ billed, areChanges }: Payment, placed: Placed, slots: Slot[]): Placed => {
+  if (billed === null) return placed;
+  const isBilled = ([slot, { refs }]: [number, PurchaseLine]) =>
+    slots[slot] === undefined || billed.has(refs[0] ?? '');
+  const own = new Map([...placed].filter(isBilled));
+  return own.size > 0 || areChanges ? own : placed;
+};
+
 /** The end of a line's period is that of one payment only. */
 const withoutEnd = ({ refs, quantity, subscription }: PurchaseLine): PurchaseLine => ({
   refs,
@@ -140,7 +149,7 @@ export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] =>
       lines === null
         ? goesOn(payment, last, current)
         : place(current, areChanges ? change([...last.values()], lines) : lines, fromMs);
-    for (const [slot, line] of placed) {
+    for (const [slot, line] of billedOf(payment, placed, slots)) {
       slots[slot] ??= { slot, paid: [], refs: [] };
       const paid = toSlotPayment(payment, line);
       slots[slot].paid.push(paid);

@@ -80,7 +80,7 @@ const transactionFacts = (data: unknown): StoreTold => {
         number: sent.invoice_number ?? sent.id,
         ...sender,
         ...(isFull
-          ? {}
+          ? { billed: sold.map(({ price }) => price.id) }
           : areChanges
             ? { lines, areChanges: true as const }
             : { lines: lines.filter(({ quantity }) => quantity > 0) }),
