@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { paddle } from '../../src/stores/provider/paddle.ts';
 import { adjustment, event, type PaddleTransaction, subscription, transaction } from './bodies/paddle.ts';
 import { sold } from './decided.ts';
+import { readBody } from './module.ts';
 
 // A subscription of Paddle's that is changed within its period without proration, or charged once.
 
@@ -122,4 +123,16 @@ test('a change of one of several prices doesn’t keep the license of another on
       'seats ×3 to 2027-02-10, revoked solo ×1 to 2027-02-10',
     ]);
   }
+});
+
+test('a change of the card pays for nothing', () => {
+  const at = '2027-01-20T12:00:00Z';
+  const card = paid('txn_2', {
+    origin: 'subscription_payment_method_change',
+    period: { starts_at: at, ends_at: at },
+    createdAt: at,
+    quantity: 5,
+    total: '0',
+  });
+  expect(readBody(paddle, card.body)).toEqual({ kind: 'nothing', type: 'transaction.completed' });
 });

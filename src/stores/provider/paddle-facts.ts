@@ -47,11 +47,16 @@ const PAID = new Set(['paid', 'completed']);
 /** Paddle bills the difference, also by negative quantities, and what is charged once beside a subscription. */
 const CHANGES = new Set(['subscription_update', 'subscription_charge']);
 
+/** Paddle takes a new card by a transaction for nothing, which has all of the subscription's items, and the present as its period. */
+const isChangeOfCard = ({ origin, details }: z.output<typeof transaction>): boolean =>
+  origin === 'subscription_payment_method_change' && (details?.totals.total ?? 0) === 0;
+
 const subscriptionOf = (subscriptionId: string | undefined): { with?: Thing[] } =>
   subscriptionId === undefined ? {} : { with: [`subscription/${subscriptionId}`] };
 
 const transactionFacts = (data: unknown): StoreTold => {
   const sent = transaction.parse(data);
+  if (isChangeOfCard(sent)) return { facts: [] };
   const about = {
     about: `transaction/${sent.id}` as Thing,
     ...subscriptionOf(sent.subscription_id),
