@@ -5,6 +5,7 @@ import { inJson } from '../db/json-rows.ts';
 import { licenses, type LicenseRow, type PurchaseLicenseRow, purchaseLicenses } from '../db/schema.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
 import { changeEvent, type ChangedColumns, recordChange } from '../licenses/history.ts';
+import { ifNamesProduct } from '../products/named.ts';
 import type { AuditAction } from '../shared/rules/audit.ts';
 import { UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { changeLicense } from './rules/change-license.ts';
@@ -50,8 +51,10 @@ const updateOf = (
 ): Update[] => {
   const slot = decision.slots.find((one) => one.slot === held.slot);
   if (!slot || !license) return [];
-  const { offer } = slot;
-  const wanted = wantedOf(slot, held);
+  const decided = wantedOf(slot, held);
+  const isKept = decision.keepsProducts && decided.product !== held.wanted.product;
+  const wanted = isKept ? { ...decided, product: held.wanted.product } : decided;
+  const { offer } = isKept ? held : slot;
   const { fields: changed, setStatus, returnsTo } = changeLicense(held, license, wanted, offer.terms);
   const before: Noted = {
     wanted: held.wanted,
@@ -77,7 +80,7 @@ const groups = (updates: Update[], key: (update: Update) => unknown): [Update, .
   return [...found.values()] as [Update, ...Update[]][];
 };
 
-/** Sets the same fields of licenses. Fails if one of them is no longer as it was read. */
+/** Sets the same fields of licenses. Fails if one is no longer as it was read, or would get a product that doesn't exist. */
 const change = (
   ctx: Ctx,
   updates: [Update, ...Update[]],
@@ -94,12 +97,15 @@ const change = (
     recordChange(ctx, fields, updatedAt, areTheirs, fields.status === undefined ? undefined : reason),
     ctx.db
       .update(licenses)
-      .set({ ...fields, updatedAt })
+      .set({
+        ...fields,
+        updatedAt: fields.product ? ifNamesProduct(ctx, fields.product, updatedAt) : updatedAt,
+      })
       .where(areTheirs),
   ];
 };
 
-/** Statements that make the licenses of a purchase what it wants. They fail if one is no longer as it was read. */
+/** Statements that make the licenses of a purchase what it wants. They fail if one can't be changed. See `change`. */
 export const updateHeld = (
   ctx: Ctx,
   purchaseId: string,

@@ -86,7 +86,15 @@ const failed = (decision: PurchaseDecision, reason: string): PurchaseDecision =>
   isGiving: false,
 });
 
-/** Returns from a commit's error why licenses couldn't be made, or null if it has another cause. */
+/** The licenses keep their products. That a product is missing matters less than what the store takes back. */
+const withoutProduct = (decision: PurchaseDecision): PurchaseDecision => ({
+  ...(decision.status === 'refunded' || decision.status === 'disputed'
+    ? { ...decision, isGiving: false }
+    : failed(decision, 'product_not_found')),
+  keepsProducts: true,
+});
+
+/** Returns from a commit's error why licenses couldn't be made or changed, or null if it has another cause. */
 const refusalOf = (error: unknown): string | null => {
   if (violatesNotNull(error, 'licenses.account_id')) return 'license_limit_reached';
   if (violatesNotNull(error, 'licenses.updated_at')) return 'product_not_found';
@@ -180,14 +188,20 @@ const settleOnce = async (
       nowMs,
     });
   const later = nowMs + retryAfter(row.tries);
-  if (around.isSuspended && decision.isGiving) return commit(failed(decision, 'account_suspended'), later);
-  try {
-    return await commit(decision, null);
-  } catch (error) {
-    const reason = refusalOf(error);
-    if (reason === null) throw error;
-    return commit(failed(decision, reason), later);
-  }
+  const isBarred = around.isSuspended && decision.isGiving;
+  // A decision that gives nothing may still be refused, because a license would get a product that doesn't exist.
+  const commitOrFail = async (made: PurchaseDecision, decideAt: number | null): Promise<number> => {
+    try {
+      return await commit(made, decideAt);
+    } catch (error) {
+      const reason = refusalOf(error);
+      const isOfProduct = reason === 'product_not_found';
+      if (reason === null || made.keepsProducts || !(made.isGiving || isOfProduct)) throw error;
+      const left = isOfProduct ? withoutProduct(made) : failed(made, reason);
+      return commitOrFail(left, left.status === 'failed' ? later : null);
+    }
+  };
+  return isBarred ? commitOrFail(failed(decision, 'account_suspended'), later) : commitOrFail(decision, null);
 };
 
 const ATTEMPTS = 12;

@@ -38,6 +38,35 @@ test('the refund of a change of plan takes the change back', async () => {
   expect(await shop.licenses()).toMatchObject([{ status: 'revoked' }]);
 });
 
+test('a change of plan to a product that was deleted keeps the license’s own until there is one', async () => {
+  const shop = await openShop();
+  const { asSession } = shop.ada;
+  await asSession('PUT', '/api/v1/products/loom', {});
+  await shop.offer('solo', { grant: 'subscription', terms: { max_activations: 1 } });
+  await shop.offer('team', { grant: 'subscription', product: 'loom', terms: { max_activations: 5 } });
+  expect((await asSession('DELETE', '/api/v1/products/loom')).status).toBe(200);
+  const upgrade = async (order: string) => {
+    await shop.notify(paid(order, { offer: 'solo', period_end: '2099-01-31' }));
+    await shop.notify({ type: 'renewed', order, offer: 'team', period_end: '2099-02-28' });
+  };
+  await upgrade('1');
+  const kept = { product: 'mill', terms: { max_activations: 1 }, expires_at: '2099-02-28' };
+  expect(await shop.licenses()).toMatchObject([{ ...kept, status: 'active' }]);
+  const [purchase] = await shop.purchases();
+  expect(purchase).toMatchObject({ status: 'failed', reason: 'product_not_found' });
+  await upgrade('2');
+  await shop.notify({ type: 'refunded', order: '2' });
+  expect(await shop.purchases('?q=2')).toMatchObject([{ status: 'refunded', reason: null }]);
+  expect(await shop.licenses()).toMatchObject([{ status: 'active' }, { ...kept, status: 'revoked' }]);
+  await asSession('PUT', '/api/v1/products/loom', {});
+  const again = await asSession('POST', `/api/purchases/${purchase.id}/retry`);
+  expect(again.body).toMatchObject({ status: 'fulfilled', reason: null });
+  expect(await shop.licenses()).toMatchObject([
+    { ...kept, product: 'loom', terms: { max_activations: 5 } },
+    { product: 'mill' },
+  ]);
+});
+
 test('seats follow the last paid invoice, and licenses are never fewer than were made', async () => {
   const shop = await openShop();
   await shop.offer('seats', { grant: 'subscription', quantity: 'seats' });

@@ -59,6 +59,8 @@ export interface PurchaseDecision {
   slots: SlotDecision[];
   /** Whether licenses that don't exist yet are made. */
   isGiving: boolean;
+  /** Whether licenses that exist keep their products, because one that they would get doesn't exist. */
+  keepsProducts?: true;
 }
 
 const SEVERITY = { active: 0, suspended: 1, revoked: 2 } as const;

@@ -6,6 +6,7 @@ const REASONS: Record<string, string> = {
   license_limit_reached: 'The account is at its license limit',
   storage_limit_reached: 'The account is at its storage limit',
   account_suspended: 'The account is suspended',
+  product_not_found: 'The product of its offer doesn’t exist',
   too_many_licenses: 'It would create more licenses than a purchase may',
   test_mode: 'It is a test purchase, for which this store creates no licenses',
 };
