@@ -11,6 +11,10 @@ export interface LimitedAccount extends AccountRow {
 
 export const toAccountOf = (env: Env, row: AccountRow): LimitedAccount => ({ ...row, own: ownLimits(env) });
 
+/** Whether the account sells, and writes to its customers: it is neither suspended nor about to be erased. */
+export const isServing = ({ suspendedAt, eraseAt }: Pick<AccountRow, 'suspendedAt' | 'eraseAt'>): boolean =>
+  suspendedAt === null && eraseAt === null;
+
 /** Returns the account of a context. */
 export const getAccount = async ({
   env,

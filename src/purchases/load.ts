@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { isServing } from '../db/account.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
 import {
@@ -102,6 +103,7 @@ export const loadPurchases = async ({ db }: Ctx, ids: string[]): Promise<LoadedP
 export interface Surroundings {
   offers: Map<string, SoldOffer>;
   acceptsTest: boolean;
+  /** Whether the account is suspended, or about to be erased. */
   isSuspended: boolean;
   terms: Map<string, ProductTerms>;
   licenses: Map<string, LicenseRow>;
@@ -144,7 +146,10 @@ export const loadSurroundings = async (
       .from(licenses)
       .where(and(eq(licenses.accountId, accountId), sql`${licenses.id} ${inJson(licenseIds)}`)),
     db.select({ acceptTest: stores.acceptTest }).from(stores).where(eq(stores.id, storeId)),
-    db.select({ suspendedAt: accounts.suspendedAt }).from(accounts).where(eq(accounts.id, accountId)),
+    db
+      .select({ suspendedAt: accounts.suspendedAt, eraseAt: accounts.eraseAt })
+      .from(accounts)
+      .where(eq(accounts.id, accountId)),
     db
       .select()
       .from(purchaseFacts)
@@ -153,7 +158,7 @@ export const loadSurroundings = async (
   return {
     offers: new Map(sold.map((row) => [row.ref, row])),
     acceptsTest: store?.acceptTest ?? false,
-    isSuspended: typeof account?.suspendedAt === 'number',
+    isSuspended: account !== undefined && !isServing(account),
     terms: new Map([...found, ...named].map(({ code, terms }) => [code, terms])),
     licenses: new Map(rows.map((row) => [row.id, row])),
     buyer: buyers.map(toStoredFact)[0] ?? null,

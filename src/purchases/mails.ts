@@ -1,7 +1,7 @@
 import { and, asc, eq, isNotNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { getAccount, isServing, type LimitedAccount } from '../db/account.ts';
 import { databaseOf, firstDatabase } from '../db/client.ts';
 import {
-  accounts,
   type LicenseRow,
   licenses,
   purchaseLicenses,
@@ -11,7 +11,6 @@ import {
   purchases,
 } from '../db/schema.ts';
 import { deliver, hasMail } from '../mail/deliver.ts';
-import { ownLimits } from '../shared/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
 import { effectivePlan } from '../shared/rules/plans.ts';
@@ -112,7 +111,7 @@ const readSold = async (env: Env, { accountId, purchaseId }: PurchaseMailRow) =>
 };
 
 /** Sends one email. Returns false if the account can't send more today. */
-const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
+const sendOne = async (env: Env, account: LimitedAccount, row: PurchaseMailRow): Promise<boolean> => {
   const { purchase, active } = await readSold(env, row);
   if (!purchase || purchase.isErased || active.length === 0) {
     await save(env, row, { dueAt: null, problem: 'nothing_to_send' });
@@ -124,9 +123,7 @@ const sendOne = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
     await save(env, row, { dueAt: null, problem: 'no_address' });
     return true;
   }
-  const db = databaseOf(env, row.accountId);
-  const [account] = await db.select().from(accounts).where(eq(accounts.id, row.accountId));
-  const plan = account ? effectivePlan({ ...account, own: ownLimits(env) }, Date.now()) : 'free';
+  const plan = effectivePlan(account, Date.now());
   try {
     await consumeAttempts({ firstDb: firstDatabase(env) }, [buyerMailLimits(row.accountId, plan)]);
   } catch (error) {
@@ -177,11 +174,16 @@ export const sendDueMails = async (env: Env, accountId: string): Promise<boolean
     await postponeAll(env, accountId, nowMs + DAY_MS, 'service_sends_no_mail');
     return false;
   }
+  const account = await getAccount({ env, db: databaseOf(env, accountId), accountId });
+  if (!isServing(account)) {
+    await postponeAll(env, accountId, nowMs + HOUR_MS, 'account_suspended');
+    return false;
+  }
   const user = await getUser({ firstDb: firstDatabase(env) }, accountId);
   if (user.emailVerifiedAt === null) {
     await postponeAll(env, accountId, nowMs + HOUR_MS, 'account_not_verified');
     return false;
   }
-  for (const row of rows) if ((await claim(env, row)) && !(await sendOne(env, row))) return false;
+  for (const row of rows) if ((await claim(env, row)) && !(await sendOne(env, account, row))) return false;
   return true;
 };

@@ -13,6 +13,7 @@ const REASONS: Record<string, string> = {
 
 const MAIL_PROBLEMS: Record<string, string> = {
   no_address: 'Waits for the buyer’s address',
+  account_suspended: 'Waits while the account is suspended',
   account_not_verified: 'Waits until your own email address is verified',
   nothing_to_send: 'None of its licenses is valid anymore',
   same_as_earlier: 'Would have repeated another one that was still waiting',
