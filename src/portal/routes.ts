@@ -50,11 +50,11 @@ export const portalSettingsRoutes = new Hono<AppEnv>()
       tag: 'Portal',
       summary: 'Replace the portal’s settings',
       description:
-        'Switches the page for your customers on or off, and says what they may do there. What isn’t sent gets its default, but `slug` and `name` stay. A slug that you give up is kept for you for 30 days. At most 60 times an hour.',
+        'Switches the page for your customers on or off, and says what they may do there. What isn’t sent gets its default, but `slug` and `name` stay. A slug that you give up is kept for you for 30 days, in which you can go back to it. Another new slug is possible within an hour, or once the 30 days are over. At most 60 times an hour.',
       access: 'account',
       body: putPortalInput,
       answers: [{ status: 200, description: 'The new settings.', schema: portalBody }],
-      errors: ['slug_taken'],
+      errors: ['slug_taken', 'invalid_transition'],
     }),
     async (c) => c.json(toPortal(await putPortal(c.var.ctx, c.req.valid('json')), clientOf(c).origin), 200),
   );

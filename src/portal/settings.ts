@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditFirst } from '../audit/audit.ts';
 import { getAccount } from '../db/account.ts';
@@ -7,7 +7,7 @@ import type { Ctx } from '../db/ctx.ts';
 import { violatesNotNull, violatesUnique } from '../db/errors.ts';
 import { type PortalRow, portals } from '../db/schema.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
-import { DAY_MS } from '../shared/rules/dates.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../shared/rules/dates.ts';
 import { DEFAULT_PERMISSIONS, fullColor } from '../shared/rules/portal.ts';
 import { omitUndefined } from '../shared/schemas/omit-undefined.ts';
 import { portalSettingsLimits } from '../users/limits.ts';
@@ -18,6 +18,8 @@ import type { putPortalInput } from './schemas.ts';
 
 /** How long nobody else gets a slug that a portal has had. */
 const FORMER_MS = 30 * DAY_MS;
+/** How long a new slug may be replaced without being kept. A slug is kept this much longer, which tells that the new one is new. */
+const SECOND_THOUGHTS_MS = HOUR_MS;
 
 const NO_PORTAL: PortalRow = {
   accountId: '',
@@ -68,6 +70,33 @@ const settingsOf = async (ctx: Ctx, input: z.output<typeof putPortalInput>, curr
   };
 };
 
+/**
+ * What an upsert does to the slug that is kept. There is one, and it is the customers': while it is kept, a portal may go back to it
+ * or replace a slug that it has only just taken, and nothing else.
+ */
+const renaming = (nowMs: number) => {
+  const isRenamed = sql`portals.slug IS NOT NULL AND portals.slug IS NOT excluded.slug`;
+  const isBack = sql`ifnull(portals.former_slug = excluded.slug, 0)`;
+  const isKept = sql`ifnull(portals.former_until > ${nowMs}, 0)`;
+  const isJustTaken = sql`ifnull(portals.former_until > ${nowMs + FORMER_MS}, 0)`;
+  const untilMs = sql`${nowMs + FORMER_MS} + iif(${isBack}, 0, ${SECOND_THOUGHTS_MS})`;
+  const former = (present: SQL, given: SQL) => sql<null>`CASE
+    WHEN NOT (${isRenamed}) THEN ${present}
+    WHEN ${isJustTaken} THEN iif(${isBack}, NULL, ${present})
+    ELSE ${given} END`;
+  return {
+    isRefused: sql`${isRenamed} AND ${isKept} AND NOT ${isJustTaken} AND NOT ${isBack}`,
+    formerSlug: former(sql`portals.former_slug`, sql`portals.slug`),
+    formerUntil: former(sql`portals.former_until`, untilMs),
+  };
+};
+
+/** The error for a rename that would leave a slug to others too early. */
+const stillKept = ({ formerSlug, formerUntil }: PortalRow) =>
+  new AppError('invalid_transition', {
+    message: `Your customers may still have links with “${formerSlug}”, which is kept for you until ${isoTime(formerUntil ?? 0)}. Until then, the slug can only be changed back to it.`,
+  });
+
 /** Replaces the settings. Of the slug and the name, what isn't sent stays. */
 export const putPortal = async (ctx: Ctx, input: z.output<typeof putPortalInput>): Promise<PortalRow> => {
   const { env, accountId } = ctx;
@@ -75,7 +104,7 @@ export const putPortal = async (ctx: Ctx, input: z.output<typeof putPortalInput>
   await consumeAttempts({ firstDb }, portalSettingsLimits(accountId));
   const settings = await settingsOf(ctx, input, await getPortal(ctx));
   const nowMs = Date.now();
-  const isRenamed = sql`portals.slug IS NOT NULL AND portals.slug IS NOT excluded.slug`;
+  const { isRefused, formerSlug, formerUntil } = renaming(nowMs);
   try {
     const [[row]] = await firstDb.batch([
       firstDb
@@ -90,9 +119,10 @@ export const putPortal = async (ctx: Ctx, input: z.output<typeof putPortalInput>
           target: portals.accountId,
           set: {
             ...settings,
-            updatedAt: nowMs,
-            formerSlug: sql`iif(${isRenamed}, portals.slug, portals.former_slug)`,
-            formerUntil: sql`iif(${isRenamed}, ${nowMs + FORMER_MS}, portals.former_until)`,
+            // Null, which the column refuses, for a rename that isn't possible yet.
+            updatedAt: sql`iif(${isRefused}, NULL, ${nowMs})`,
+            formerSlug,
+            formerUntil,
           },
         })
         .returning(),
@@ -101,6 +131,7 @@ export const putPortal = async (ctx: Ctx, input: z.output<typeof putPortalInput>
     if (!row) throw new AppError('unavailable');
     return row;
   } catch (error) {
+    if (violatesNotNull(error, 'portals.updated_at')) throw stillKept(await getPortal(ctx));
     const isTaken = violatesUnique(error, 'portals.slug') || violatesNotNull(error, 'portals.account_id');
     throw isTaken ? new AppError('slug_taken') : error;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { type Json, outcomeOf, signUp } from '../support/client.ts';
 import { firstD1 } from '../support/databases.ts';
 import { openPortal, visit } from '../support/portal.ts';
@@ -80,6 +81,49 @@ test('two sellers can’t have the same slug, also not at once, nor one that the
   await put(owner, `${slug}-2`);
   await firstD1.prepare('UPDATE portals SET former_until = 1 WHERE former_slug = ?').bind(slug).run();
   expect(outcomeOf(await put(other, slug))).toBe('200 ok');
+});
+
+test('a slug that customers have links to is kept, however often its portal is renamed', async () => {
+  const [ada, eve] = [await signUp(), await signUp()];
+  const slug = `kept-${crypto.randomUUID().slice(0, 8)}`;
+  const put = async (who: typeof ada, name: string | null) => {
+    const answer = await who.asSession('PUT', '/api/portal', {
+      slug: name === null ? null : `${slug}-${name}`,
+    });
+    return outcomeOf(answer);
+  };
+  const former = () =>
+    firstD1
+      .prepare('SELECT former_slug FROM portals WHERE account_id = ?')
+      .bind(ada.accountId)
+      .first('former_slug');
+  const letHoursPass = (hours: number) =>
+    firstD1
+      .prepare('UPDATE portals SET former_until = former_until - ? WHERE account_id = ?')
+      .bind(hours * HOUR_MS, ada.accountId)
+      .run();
+  for (const name of ['a', 'b', 'c']) expect(await put(ada, name)).toBe('200 ok');
+  expect(await put(eve, 'a')).toBe('409 slug_taken');
+  // Nobody has had the time to note the one between.
+  expect(await put(eve, 'b')).toBe('200 ok');
+  await letHoursPass(2);
+  const answer = await ada.asSession('PUT', '/api/portal', { slug: `${slug}-d` });
+  expect(answer).toMatchObject({ status: 409, body: { error: { code: 'invalid_transition' } } });
+  expect(answer.body.error.message).toContain(`“${slug}-a”`);
+  expect((await ada.asSession('GET', '/api/portal')).body.slug).toBe(`${slug}-c`);
+  expect(await put(ada, null)).toBe('409 invalid_transition');
+  expect(await put(ada, 'c')).toBe('200 ok');
+  expect(await put(eve, 'a')).toBe('409 slug_taken');
+  // It may go back. Then the other one is kept.
+  expect(await put(ada, 'a')).toBe('200 ok');
+  expect(await former()).toBe(`${slug}-c`);
+  expect(await put(ada, 'd')).toBe('409 invalid_transition');
+  await letHoursPass(30 * 24 + 1);
+  expect(await put(ada, 'd')).toBe('200 ok');
+  expect(await former()).toBe(`${slug}-a`);
+  // What is taken back at once leaves no trace.
+  expect(await put(ada, 'a')).toBe('200 ok');
+  expect(await former()).toBeNull();
 });
 
 test('a color may have three digits, and an export has the settings', async () => {

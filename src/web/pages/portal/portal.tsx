@@ -97,7 +97,7 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
         spellCheck={false}
         defaultValue={opened.slug ?? ''}
         placeholder="your-company"
-        hint={`${location.origin}/portal/…  Letters, digits, and hyphens. An address that you give up stays yours for 30 days.`}
+        hint={`${location.origin}/portal/…  Letters, digits, and hyphens. An address that you give up stays yours for 30 days, in which you can only change back to it.`}
       />
       <TextField
         label="Name"
