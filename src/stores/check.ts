@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
 import { openApi, StoreApiError } from './api-access.ts';
-import { beginningOf, ofConnected } from './connected.ts';
+import { beginningOf, ofConnected, withoutSold } from './connected.ts';
 import type { ApiAccess, RecentPage, StoreApi } from './provider/provider.ts';
 import { PROVIDERS } from './provider/providers.ts';
 import { unsealFor } from './secrets.ts';
@@ -73,8 +73,9 @@ const takePage = async (env: Env, store: StoreRow, api: StoreApi, access: ApiAcc
   const checkUntil = isFirst ? nowMs : (store.checkUntil ?? nowMs);
   const sinceMs = store.checkedThrough === 0 ? beginningOf(store) : store.checkedThrough - OVERLAP_MS;
   const page = await api.listRecent(access, sinceMs, store.checkCursor);
-  const facts = page.reachesBack ? await ofConnected(storeCtx(env, store), store, page.facts) : page.facts;
-  if (!(await takeFacts(storeCtx(env, store), store, facts, null))) {
+  const ctx = storeCtx(env, store);
+  const facts = await (page.reachesBack ? ofConnected : withoutSold)(ctx, store, page.facts);
+  if (!(await takeFacts(ctx, store, facts, null))) {
     // The same page again, of which less is new then.
     await save(env, store, { checkAt: nowMs, checkUntil });
     return;

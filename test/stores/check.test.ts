@@ -32,9 +32,10 @@ const openStripe = (events: { id: string }[]) => {
   };
 };
 
+const STORE = { provider: 'stripe', secret: 'whsec_stripe', api_key: 'rk_live_1' };
+
 const openStripeShop = async (seller?: Customer) => {
-  const fields = { provider: 'stripe', secret: 'whsec_stripe', api_key: 'rk_live_1' };
-  const shop = await openShop(fields, seller);
+  const shop = await openShop(STORE, seller);
   await shop.offer('price_pro', { grant: 'subscription' });
   return {
     ...shop,
@@ -141,4 +142,37 @@ test('an answer of a provider that has no end is not read to its end', async () 
   await workUntilDone(shop.ada.accountId);
   expect(await shop.store()).toMatchObject({ check_problem: 'The provider’s answer is too large.' });
   expect(sent).toBeLessThan(10_000_000);
+});
+
+/** A sale of an hour ago. */
+const soldLately = (n: number) => {
+  const paidAt = Math.floor(Date.now() / 1_000) - 3_600;
+  const fields = { created: paidAt, status_transitions: { paid_at: paidAt } };
+  return stripeEvent('invoice.paid', invoice({ n }, 1, '2099-01-01', fields));
+};
+
+test('a store that is deleted and added again doesn’t sell its last day a second time', async () => {
+  const events = [soldLately(1)];
+  openStripe(events);
+  const { ada, storeId } = await openStripeShop();
+  await workUntilDone(ada.accountId);
+  expect(outcomeOf(await ada.asSession('DELETE', `/api/stores/${storeId}`))).toBe('200 ok');
+  // Nobody was there for this one.
+  events.push(soldLately(2));
+  const again = await openStripeShop(ada);
+  await workUntilDone(ada.accountId);
+  const orders = (await again.purchases()).map(({ order }): string => order);
+  expect(orders.toSorted()).toEqual(['A-0001-1', 'A-0002-1']);
+  expect(await again.licenses()).toHaveLength(2);
+});
+
+test('what a deleted store has made no license for is sold by the one that is added again', async () => {
+  openStripe([soldLately(1)]);
+  const { ada, storeId, purchases } = await openShop(STORE);
+  await workUntilDone(ada.accountId);
+  expect(await purchases()).toMatchObject([{ status: 'unmapped' }]);
+  expect(outcomeOf(await ada.asSession('DELETE', `/api/stores/${storeId}`))).toBe('200 ok');
+  const again = await openStripeShop(ada);
+  await workUntilDone(ada.accountId);
+  expect(await again.licenses()).toHaveLength(1);
 });
