@@ -15,18 +15,8 @@ export interface Result {
 }
 
 /** Makes the four calls. Only a signed answer with the call's own nonce counts. */
-export const openCalls = (
-  settings: ClientSettings,
-  runtime: Runtime,
-  { ring, check, chain, report }: Session,
-) => {
+export const openCalls = (settings: ClientSettings, runtime: Runtime, { ring, check, report }: Session) => {
   const send = openRequests(settings, runtime);
-
-  /** Loads the keys that are newer than those that are known. */
-  const loadKeys = async (signal: AbortSignal): Promise<string[]> => {
-    const { body } = await send(`jwks/${settings.keys.account}`, null, signal);
-    return ring.follow(Array.isArray(body?.['chain']) ? body['chain'] : []);
-  };
 
   return async (
     call: CallName,
@@ -56,13 +46,14 @@ export const openCalls = (
     if (!body || !token) return { code: body?.['code'], retryAfterMs };
     const checkAnswer = () => check(token, licenseKey, { kind: 'online', nonce });
     let result = await checkAnswer();
-    let links = chain();
     if (result === 'kid') {
-      links = [...new Set([...links, ...(await loadKeys(signal))])];
+      // The service may sign with a newer key than those that are known.
+      const keySet = await send(`jwks/${settings.keys.account}`, null, signal);
+      await ring.follow(keySet.body?.['chain']);
       result = await checkAnswer();
     }
     if (typeof result !== 'string')
-      return { answer: { verdict: freshVerdict(body, result), token, chain: links }, retryAfterMs };
+      return { answer: { verdict: freshVerdict(body, result), token }, retryAfterMs };
     report({ kind: 'crypto', message: `The token fails a check: ${result}`, status: 200 });
     return { retryAfterMs };
   };

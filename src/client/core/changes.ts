@@ -14,7 +14,6 @@ const OVERLAP_SECONDS = 60;
 export interface Answer {
   verdict: KnownVerdict;
   token: string;
-  chain: string[];
 }
 
 /** When the stored key became another one, or got a seat again, in the record and in truth. */
@@ -48,7 +47,7 @@ const replaced = (record: LicenseRecord, next: string | null) =>
 
 /** Takes an answer about a license key, unless another process has stored something newer. */
 export const answered = (
-  { verdict, token, chain }: Answer,
+  { verdict, token }: Answer,
   licenseKey: string,
   { isActivation, switched, ownMs, releaseDate }: Circumstances,
 ): Change => {
@@ -70,6 +69,7 @@ export const answered = (
       verdict,
       file,
       record: {
+        ...record,
         licenseKey,
         token: valid ? token : isKept(current.verdict) ? record.token : null,
         file: file && record.file,
@@ -79,7 +79,6 @@ export const answered = (
         offsetMs: iat * 1_000 - ownMs,
         // A fresh answer proves the time, so it also ends a rollback.
         markMs: iat * 1_000,
-        chain,
       },
     };
   };

@@ -9,32 +9,34 @@ export interface KeyRing {
   find(kid: unknown): PublicKey | undefined;
   /** Whether a signature can be checked here. */
   isUsable(): Promise<boolean>;
-  /** Trusts the keys to which the chain leads, and returns its good links. */
-  follow(chain: readonly unknown[]): Promise<string[]>;
+  /** Trusts the keys to which the chain leads. */
+  follow(chain: unknown): Promise<void>;
+  /** The links that have led to keys, in the order in which they were followed. */
+  links: Iterable<string>;
 }
 
 export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
   const trusted = new Map<unknown, PublicKey>(keys.map((key) => [key.kid, key]));
+  const links = new Set<string>();
   const find = (kid: unknown) => trusted.get(kid);
   return {
     find,
+    links,
     isUsable: () =>
       Promise.any(keys.map(importKey)).then(
         () => true,
         () => false,
       ),
     follow: async (chain) => {
-      const links: string[] = [];
-      for (const link of chain.slice(0, MAX_LINKS).map(String)) {
+      for (const link of (Array.isArray(chain) ? chain : []).slice(0, MAX_LINKS).map(String)) {
         const payload = await openJws(link, CHAIN_TYPE, find);
         if (typeof payload === 'string') continue;
         const { aud, kid, crv, x } = payload;
         if (aud !== account || crv !== 'Ed25519' || typeof kid !== 'string' || typeof x !== 'string')
           continue;
         if (!trusted.has(kid)) trusted.set(kid, { kty: 'OKP', crv, x, kid });
-        links.push(link);
+        links.add(link);
       }
-      return links;
     },
   };
 };

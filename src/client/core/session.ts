@@ -79,8 +79,10 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
 
   const storage = openStorage(settings, runtime, checks, {
     holding: () => holding,
-    adopt: (next) => {
-      holding = next;
+    adopt: ({ record, ...rest }) => {
+      // What is stored has the links to each key that may have signed it. An earlier release may need others, which this one
+      // can't follow.
+      holding = { ...rest, record: { ...record, chain: [...new Set([...record.chain, ...ring.links])] } };
       isLoaded = true;
       return { isValid: settle().valid, record: holding.record };
     },
@@ -116,7 +118,6 @@ export const openSession = (settings: ClientSettings, runtime: Runtime) => {
     settle,
     view,
     timeNow,
-    chain: () => holding.record.chain,
     /** The license key that verifies and heartbeats are made with. */
     licenseKey: () => (holding.record.isReleased ? null : holding.record.licenseKey),
     /** Whether the last word on the license was a yes. If it has ended, or the clock is wrong, the license may still be good. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
-import { hang, LICENSE_KEY, RING, status } from '../support/fake-service.ts';
+import { hang, LICENSE_KEY, status } from '../support/fake-service.ts';
 import { turns, until } from '../support/fake-time.ts';
 import { setUp } from '../support/setup.ts';
 import { setUpStarted } from '../support/started.ts';
@@ -151,20 +151,6 @@ describe('activate()', () => {
     expect(license.state.code).toBe('revoked');
     expect(storedIn(store)).toMatchObject({ token: null });
     await license.stop();
-  });
-
-  test('takes new signing keys through the chain, and stores it', async () => {
-    const { time, service, create, activate } = await setUp();
-    service.terms.ring = RING.toReversed();
-    expect((await activate()).state).toMatchObject({ valid: true });
-    service.always = status(500);
-    const license = create();
-    expect(await license.start()).toMatchObject({ valid: true, source: 'stored' });
-    await license.stop();
-    service.always = null;
-    service.requests.length = 0;
-    expect(await time.drive(license.refresh())).toMatchObject({ source: 'network' });
-    expect(service.paths()).toEqual(['verify']);
   });
 });
 

@@ -16,7 +16,7 @@ const held = (record: Partial<LicenseRecord>): Holding => ({
 
 /** What an answer of a verify that was signed at a time makes of a holding. */
 const verified = (holding: Holding, iat: number, isActivation = false) =>
-  answered({ verdict: verdictOf(iat), token: 'newer', chain: [] }, 'key', {
+  answered({ verdict: verdictOf(iat), token: 'newer' }, 'key', {
     isActivation,
     switched: { answeredAt: NaN, iat: NaN },
     ownMs: iat * 1_000,
