@@ -73,7 +73,7 @@ export const answered = (
         licenseKey,
         token: valid ? token : isKept(current.verdict) ? record.token : null,
         file: file && record.file,
-        leaving: valid ? replaced(record, licenseKey) : record.leaving,
+        leaving: replaced(record, licenseKey),
         isReleased: false,
         answeredAt,
         offsetMs: iat * 1_000 - ownMs,

@@ -122,3 +122,41 @@ test('a store of an earlier version, which remembered one seat, still opens, and
   expect(released(world)).toEqual([LICENSE_KEY, SECOND_KEY]);
   await last.stop();
 });
+
+test.for(['expired', 'suspended', 'updates_ended'] as const)(
+  'a license that is no longer good gives back its seat once another one is good, though that was refused at first: %s',
+  async (code) => {
+    const world = await setUp();
+    const { time, service, create, activate } = world;
+    await activate();
+    const license = create();
+    await license.start();
+    service.refuse(code, 'active');
+    expect(await time.drive(license.refresh())).toMatchObject({ valid: false, code });
+    service.refuse('no_seat', 'active');
+    expect(await time.drive(license.activate(SECOND_KEY))).toMatchObject({ valid: false, code: 'no_seat' });
+    expect(released(world)).toEqual([]);
+    service.terms.statement = {};
+    const replaced = license.activate(SECOND_KEY, { replace: 'act_1' });
+    expect(await time.drive(replaced)).toMatchObject({ valid: true });
+    await until(() => storedIn(world)['leaving'] === null);
+    expect(released(world)).toEqual([LICENSE_KEY]);
+    await license.stop();
+  },
+);
+
+test('a license that is no longer good keeps its seat if its license key is typed again after a refused one', async () => {
+  const world = await setUp();
+  const { time, service, create, activate } = world;
+  await activate();
+  const license = create();
+  await license.start();
+  service.refuse('suspended');
+  await time.drive(license.refresh());
+  await time.drive(license.activate(SECOND_KEY));
+  service.terms.statement = {};
+  expect(await time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });
+  await until(() => storedIn(world)['leaving'] === null);
+  expect(released(world)).toEqual([SECOND_KEY]);
+  await license.stop();
+});
