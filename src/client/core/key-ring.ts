@@ -1,3 +1,4 @@
+import { text } from './bytes.ts';
 import { importKey, openJws } from './jws.ts';
 import type { PinnedKeys, PublicKey } from './types.ts';
 
@@ -28,7 +29,7 @@ export const openKeyRing = ({ account, keys }: PinnedKeys): KeyRing => {
         () => false,
       ),
     follow: async (chain) => {
-      for (const link of (Array.isArray(chain) ? chain : []).slice(0, MAX_LINKS).map(String)) {
+      for (const link of (Array.isArray(chain) ? chain : []).filter(text).slice(0, MAX_LINKS) as string[]) {
         const payload = await openJws(link, CHAIN_TYPE, find);
         if (typeof payload === 'string') continue;
         const { aud, kid, crv, x } = payload;

@@ -25,9 +25,12 @@ export interface KnownVerdict {
   endMs: number;
 }
 
+/** What isn't signed may be anything, and some objects throw where they become a number. */
+const plain = (value: unknown): unknown => (typeof value === 'object' ? NaN : value);
+
 /** Reads a time of JSON or in milliseconds. */
 export const toDate = (value: unknown): Date | null => {
-  const date = new Date(value as string);
+  const date = new Date(plain(value) as string);
   return Number(date) ? date : null;
 };
 
@@ -58,7 +61,9 @@ const readDetails = (body: JsonObject, claims: Claims): Details => {
   const activation = readActivation(body['activation'], claims);
   const leaseUntil = activation?.leaseUntil;
   return {
-    seats: isObject(seats) ? { used: Number(seats['used']), limit: Number(seats['limit']) } : null,
+    seats: isObject(seats)
+      ? { used: Number(plain(seats['used'])), limit: Number(plain(seats['limit'])) }
+      : null,
     activation,
     machines: Array.isArray(machines)
       ? machines

@@ -71,6 +71,14 @@ const NO_VERDICT: [name: string, handler: (world: SetUp) => Handler][] = [
       return tokenOf(world, { valid: false, code: 'revoked' })(request);
     },
   ],
+  [
+    'a token by another key, with a chain of something else',
+    (world) => async (request) => {
+      if (request.path.startsWith('jwks/')) return Response.json({ chain: [{ toString: 0 }] });
+      world.service.terms.ring = [Buffer.alloc(32, 9).toString('base64')];
+      return tokenOf(world, { valid: false, code: 'revoked' })(request);
+    },
+  ],
 ];
 
 describe('only a 200 with a well-signed token that bears our nonce changes a verdict', () => {
@@ -99,6 +107,23 @@ describe('only a 200 with a well-signed token that bears our nonce changes a ver
     expect(license.state).toEqual(state);
     await license.stop();
   });
+
+  test.for(['null', 'true', '"x"', '{}', '{"toString": 0}', '[{"toString": 0}]'])(
+    'a good token counts, whatever a proxy writes beside it: %s',
+    async (json) => {
+      const value: unknown = JSON.parse(json);
+      const { time, service, create } = await setUp();
+      service.terms.body = {
+        seats: { used: value, limit: value },
+        activation: { id: 'act_0VJ1mKq7XbT2c9LpQwZa', activated_at: value, lease_until: value },
+        machines: [{ id: value, name: value, last_seen_at: value }],
+        retry_at: value,
+      };
+      const license = create();
+      expect(await time.drive(license.activate(LICENSE_KEY))).toMatchObject({ valid: true });
+      await license.stop();
+    },
+  );
 
   test('an answer that is replayed changes nothing', async () => {
     const { time, service, create, activate } = await setUp();
