@@ -81,13 +81,12 @@ export const openSchedule = (
     return leftMs > RENEWAL_MS ? leftMs - (0.1 + 0.9 * runtime.random()) * RENEWAL_MS : Infinity;
   };
 
-  /** The next refresh after one that said nothing: sooner if the verdict ends soon. */
-  const retryMs = () => {
-    const leftMs = session.endsAt() - now();
-    return session.settle().valid
-      ? Math.min(Math.max(leftMs / 3, MINUTE_MS), HOUR_MS)
-      : (RETRIES_MS[failures - 1] ?? LATER_RETRY_MS);
-  };
+  /** When to repeat what has failed: sooner if the verdict ends soon. */
+  const soonMs = () => Math.max((session.endsAt() - now()) / 3, MINUTE_MS);
+
+  /** The next refresh after one that said nothing. */
+  const retryMs = () =>
+    session.settle().valid ? Math.min(soonMs(), HOUR_MS) : (RETRIES_MS[failures - 1] ?? LATER_RETRY_MS);
 
   /** When to refresh after a call, or null to leave it as it is. */
   const refreshMs = (isHeartbeat: boolean, { answer, retryAfterMs }: Result): number | null => {
@@ -145,7 +144,11 @@ export const openSchedule = (
           ? // A verify that fails, for example because the quota is spent, neither ends heartbeats nor puts them off.
             Math.min(
               wasValid && !answer ? heartbeatAt : Infinity,
-              nowMs + Math.max(around(leaseMs / 3, 0.1), isHeartbeat ? retryAfterMs : 0),
+              nowMs +
+                Math.max(
+                  around(Math.min(leaseMs / 3, answer ? Infinity : soonMs()), 0.1),
+                  isHeartbeat ? retryAfterMs : 0,
+                ),
             )
           : Infinity;
       arm();

@@ -72,6 +72,29 @@ describe('a heartbeat', () => {
     await license.stop();
   });
 
+  test.for([0, 0.5, 1])(
+    'that fails at waking is repeated before the lease ends, so that no other machine gets the seat: %j',
+    async (random) => {
+      const { time, service, license } = await setUpStarted(HOUR_MS);
+      time.random = random;
+      const codes: string[] = [];
+      license.onChange(({ code }) => codes.push(code));
+      // Wi-Fi comes seconds after a machine wakes.
+      service.always = status(500);
+      time.sleep(50 * MINUTE_MS);
+      await time.drive(until(() => service.requests.length === 3));
+      await turns();
+      service.always = null;
+      time.pass(4 * MINUTE_MS);
+      await until(() => service.requests.length > 3);
+      await turns();
+      expect(service.paths().slice(3)).toEqual(['heartbeat']);
+      time.pass(10 * MINUTE_MS);
+      expect(codes).toEqual([]);
+      await license.stop();
+    },
+  );
+
   test('that says verify_due makes the client verify, and is no "no"', async () => {
     const { time, service, calls, license } = await setUpStarted(HOUR_MS);
     const codes: string[] = [];
