@@ -17,8 +17,15 @@ const latchkey = async (method, path, body, headers = {}) => {
   return response.json();
 };
 
-const findLicense = async (order) =>
-  (await latchkey('GET', `?metadata.order=${encodeURIComponent(order)}`)).data[0];
+/** `q` has an index, and `metadata.order` compares the whole number. A page may have nothing although more follow. */
+const findLicense = async (order) => {
+  const query = new URLSearchParams({ q: order, 'metadata.order': order });
+  for (;;) {
+    const { data, next_cursor: cursor } = await latchkey('GET', `?${query}`);
+    if (data[0] || cursor === null) return data[0];
+    query.set('cursor', cursor);
+  }
+};
 
 /** Two notifications at once give one license by the Idempotency-Key, and one that comes days later by the order number. */
 const sell = async ({ order, offer, email, name }) => {

@@ -16,6 +16,8 @@ const isSigned = (secret, parts, signatures) => {
 };
 
 const TOLERANCE_SECONDS = 300;
+/** The search finds values of up to 64 characters. The id of a session, which is the order if nothing was paid, has more. */
+const MAX_ORDER_LENGTH = 64;
 const STRIPE_SALES = ['checkout.session.completed', 'checkout.session.async_payment_succeeded'];
 
 /**
@@ -34,7 +36,7 @@ export const readStripe = (body, headers, secret, nowMs = Date.now()) => {
   if (STRIPE_SALES.includes(type) && object.payment_status !== 'unpaid' && object.mode === 'payment')
     return {
       kind: 'sale',
-      order: object.payment_intent ?? object.id,
+      order: object.payment_intent ?? object.id.slice(0, MAX_ORDER_LENGTH),
       offer: object.payment_link,
       email: object.customer_details?.email,
       name: object.customer_details?.name,

@@ -107,8 +107,26 @@ interface License {
 
 const licensesOf = async (purchase: string): Promise<License[]> => {
   const headers = { authorization: `Bearer ${seller.token}` };
-  const { body } = await service.get(`/api/v1/licenses?metadata.order=${purchase}`, headers);
-  return (body as { data: License[] }).data;
+  const licenses: License[] = [];
+  const query = new URLSearchParams({ q: purchase, 'metadata.order': purchase });
+  for (;;) {
+    const { body } = await service.get(`/api/v1/licenses?${query.toString()}`, headers);
+    const { data, next_cursor: cursor } = body as { data: License[]; next_cursor: string | null };
+    licenses.push(...data);
+    if (cursor === null) return licenses;
+    query.set('cursor', cursor);
+  }
+};
+
+/** Imports so many licenses, which are newer than those that were sold before, and have a text in their keys. */
+const addNewer = async (count: number, text: string) => {
+  const lines = Array.from({ length: count }, (_, i) => `{"license_key":"${text}-${10_000 + i}"}\n`);
+  const response = await fetch(`${service.origin}/api/v1/licenses/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${seller.token}`, 'content-type': 'application/x-ndjson' },
+    body: lines.join(''),
+  });
+  expect(await response.text()).toContain(`"created":${count}`);
 };
 
 describe('the receiver', () => {
@@ -183,6 +201,23 @@ describe('the receiver', () => {
     const states = [];
     for (const id of ['pi_5', 'pi_6', 'ls_1005']) states.push((await licensesOf(id))[0]?.status);
     expect(states).toEqual(['revoked', 'active', 'revoked']);
+  });
+
+  test('finds the license of a purchase, however many others were sold since', async () => {
+    const proxy = await newProxy();
+    const { stripe, mails } = await startReceiver(proxy.origin);
+    const sale = session('pi_12');
+    // With a coupon for all of it, there is no payment.
+    const free = session('pi_13', { id: `cs_live_${'a1'.repeat(29)}`, payment_intent: null });
+    expect([await stripe(sale), await stripe(free)]).toEqual([200, 200]);
+    // The index finds one of the orders at once, and the other one only after a page of others.
+    await addNewer(1_300, 'pi_12');
+    proxy.paths.length = 0;
+    expect([await stripe(sale), await stripe(free)]).toEqual([200, 200]);
+    expect(proxy.paths).not.toContain('licenses/create');
+    expect(await mails()).toHaveLength(2);
+    expect(await stripe(charge('pi_12', true))).toBe(200);
+    expect(await licensesOf('pi_12')).toMatchObject([{ status: 'revoked' }]);
   });
 
   test('accepts the refund of what gives no license, if it says what that is', async () => {
