@@ -1,6 +1,6 @@
 import { app } from './app.ts';
 import { consume, type QueueMessage } from './system/consume.ts';
-import { runScheduled } from './system/scheduled.ts';
+import { sendHourlyWork } from './system/scheduled.ts';
 
 export { AccountGate } from './gate/home/account-gate.ts';
 export { GateBranch } from './gate/branch/gate-branch.ts';
@@ -9,5 +9,5 @@ export { WebhookOutbox } from './webhooks/webhook-outbox.ts';
 export default {
   fetch: app.fetch,
   queue: consume,
-  scheduled: runScheduled,
+  scheduled: sendHourlyWork,
 } satisfies ExportedHandler<Env, QueueMessage>;

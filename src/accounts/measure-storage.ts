@@ -8,6 +8,8 @@ const MAX_ACCOUNTS = 5_000;
 /** The most accounts in a statement, and their licenses, unless it is one account: D1 gives a statement 30 seconds. */
 const MAX_IN_STATEMENT = 100;
 const MAX_LICENSES = 50_000;
+/** The most statements in a run, each of which takes two of the 1,000 queries that D1 allows. */
+const MAX_STATEMENTS = 300;
 
 /** Accounts come in the order of their licenses. */
 const inGroups = (found: { accountId: string; licenses: number }[]): string[][] => {
@@ -32,7 +34,7 @@ export const measureStorage = async ({ db }: DatabaseCtx): Promise<void> => {
     .where(and(isNull(bytes), gte(licenses, 0)))
     .orderBy(asc(licenses))
     .limit(MAX_ACCOUNTS);
-  for (const group of inGroups(unmeasured)) {
+  for (const group of inGroups(unmeasured).slice(0, MAX_STATEMENTS)) {
     await db
       .update(licenseTotals)
       .set({

@@ -1,6 +1,7 @@
 import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { planLimit } from '../db/plan-limit.ts';
+import { deletePosition, findPositions, savePosition } from '../db/positions.ts';
 import { accounts, licenseTotals } from '../db/schema.ts';
 import { storageLimitOf, storedBytes } from '../db/storage.ts';
 import { limitNear } from '../mail/account-templates.ts';
@@ -14,8 +15,14 @@ const FORGET_PERCENT = 80;
 
 /** The accounts of a page. A page reads that many rows, by their key. */
 const PAGE = 2_000;
-/** The most accounts of a page that a run tells. The next run continues. */
-const MAX_TOLD = 50;
+/** The most accounts of a page that are told. The next hour continues. */
+const MAX_TOLD = 25;
+/** A run ends after so many pages, or once it has told so many. A page takes four of D1's 1,000 queries, and an account eleven. */
+const MAX_PAGES = 50;
+
+const WORK = 'tell_nearly_full';
+
+type Position = Pick<Page, 'after'>;
 
 const { licenses, toldLicenses, toldBytes } = licenseTotals;
 
@@ -94,16 +101,34 @@ const forgetShrunk = ({ db }: DatabaseCtx, page: Page) => {
     .where(and(isIn(page), or(hasFewer, hasLess)));
 };
 
-/** Tells who is due: the scheduled work runs every hour. */
-export const tellOfNearlyFull = async (ctx: DatabaseCtx): Promise<void> => {
-  for (let page = await readPage(ctx, ''); page; page = await readPage(ctx, page.through)) {
-    await forgetShrunk(ctx, page);
-    for (const account of await findNearlyFull(ctx, page, Date.now())) {
-      try {
-        await tell(ctx, account);
-      } catch (error) {
-        logError('limit_not_told', error, { account_id: account.accountId });
-      }
+/** Returns how many accounts it has tried to tell. */
+const tellPage = async (ctx: DatabaseCtx, page: Page): Promise<number> => {
+  await forgetShrunk(ctx, page);
+  const found = await findNearlyFull(ctx, page, Date.now());
+  for (const account of found) {
+    try {
+      await tell(ctx, account);
+    } catch (error) {
+      logError('limit_not_told', error, { account_id: account.accountId });
     }
   }
+  return found.length;
+};
+
+/** Tells who is due: the scheduled work runs every hour. Returns whether there are pages left, of which each is read once. */
+export const tellOfNearlyFull = async (ctx: DatabaseCtx): Promise<boolean> => {
+  const { db } = ctx;
+  const stored = (await findPositions<Position>(db, [WORK])).get(WORK);
+  let after = stored?.after ?? '';
+  for (let pages = 0, told = 0; pages < MAX_PAGES && told < MAX_TOLD; pages++) {
+    const page = await readPage(ctx, after);
+    if (!page) {
+      if (stored) await deletePosition(db, WORK);
+      return false;
+    }
+    told += await tellPage(ctx, page);
+    after = page.through;
+  }
+  await savePosition(db, WORK, { after } satisfies Position);
+  return true;
 };

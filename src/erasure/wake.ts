@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { accountDatabases, firstDatabase } from '../db/client.ts';
+import { firstDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { inJson } from '../db/json-rows.ts';
 import { deletePosition, type Due, findPositions, savePosition } from '../db/positions.ts';
@@ -12,8 +12,8 @@ import { logError } from '../shared/text/log.ts';
 // The scheduled work wakes the gates of accounts of which something is to be erased, those that have waited longest first. Each
 // gate does the work from its own alarm. The next run goes on after the last account, so that none that fails is in the way.
 
-/** The most calls in a run, in all databases: it may make 10,000, also of other kinds. */
-const MAX_CALLS = 6_000;
+/** The most accounts of each kind in a run, each with a call. D1 and objects allow a message 10,000 calls. */
+const MAX_ACCOUNTS = 2_000;
 const CALLS_AT_ONCE = 20;
 const CALL_MS = 5_000;
 /** The gates begin one after the other, because all of them load the same database. */
@@ -67,7 +67,8 @@ const KINDS: Kind[] = [
   { name: 'erase_customers', find: findWithErasures },
 ];
 
-const wakeGate = async (env: Env, id: string, inMs: number): Promise<void> => {
+/** Lets a gate look for what it is to erase. */
+export const wakeGate = async (env: Env, id: string, inMs: number): Promise<void> => {
   try {
     await within(CALL_MS, gateOf(env, id).eraseDue(inMs));
   } catch (error) {
@@ -82,19 +83,17 @@ const wakeGates = async (env: Env, ids: string[]): Promise<void> => {
   }
 };
 
-const wakeSome = async (ctx: DatabaseCtx, { name, find, refine }: Kind, limit: number): Promise<void> => {
+const wakeSome = async (ctx: DatabaseCtx, { name, find, refine }: Kind): Promise<void> => {
   const { env, db } = ctx;
   const stored = (await findPositions<Due>(db, [name])).get(name);
-  const due = await db.all<Due>(find(stored ?? { id: '', dueMs: 0, row: 0 }, limit));
+  const due = await db.all<Due>(find(stored ?? { id: '', dueMs: 0, row: 0 }, MAX_ACCOUNTS));
   const ids = due.map(({ id }) => id);
   if (ids.length > 0) await wakeGates(env, refine ? await refine(ctx, ids) : ids);
-  const last = due.length === limit ? due.at(-1) : undefined;
+  const last = due.length === MAX_ACCOUNTS ? due.at(-1) : undefined;
   if (last) await savePosition(db, name, last);
   else if (stored) await deletePosition(db, name);
 };
 
 export const wakeErasures = async (ctx: DatabaseCtx): Promise<void> => {
-  const databases = accountDatabases(ctx.env).length;
-  const limit = Math.floor(MAX_CALLS / KINDS.length / databases);
-  for (const kind of KINDS) await wakeSome(ctx, kind, limit);
+  for (const kind of KINDS) await wakeSome(ctx, kind);
 };

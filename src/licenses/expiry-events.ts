@@ -1,7 +1,7 @@
 // The events of licenses that are about to expire or have expired. The scheduled work sends each event once, on its day. In each
 // account it looks up the licenses of four last days, so all other licenses cost nothing.
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
-import { type AccountDatabase, accountDatabases } from '../db/client.ts';
+import type { AccountDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
 import { violatesNotNull } from '../db/errors.ts';
 import { inJson } from '../db/json-rows.ts';
@@ -16,10 +16,7 @@ import { logError } from '../shared/text/log.ts';
 /** The most of each that one query reads, so that it doesn't keep other queries waiting. */
 const MAX_ACCOUNTS = 2_000;
 const MAX_LICENSES = 500;
-/**
- * After so many pages, or calls of gates in all databases, the next run goes on. For everything that it does, a run has 1,000 queries
- * and 10,000 calls.
- */
+/** After so many pages, or calls of gates, the next run goes on. One has 1,000 queries and 10,000 calls, and a page takes ten. */
 const MAX_PAGES = 40;
 const MAX_CALLS = 2_000;
 const CALLS_AT_ONCE = 10;
@@ -150,8 +147,7 @@ const tell = async ({ env, db }: DatabaseCtx, { atAccount, toldThrough }: Positi
 };
 
 export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
-  const maxCalls = MAX_CALLS / accountDatabases(ctx.env).length;
-  for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < maxCalls; pages++) {
+  for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < MAX_CALLS; pages++) {
     const position = await findPosition(ctx.db);
     if (!position) return;
     calls += await tell(ctx, position);

@@ -93,9 +93,12 @@ export const take = async ({ db }: MailCtx, key: HeldKey): Promise<boolean> => {
 /** Returns the statement that ends what was sent. */
 export const release = ({ db }: MailCtx, key: HeldKey) => db.delete(heldNotices).where(isRow(key));
 
-/** Notices that happen while the email is sent stay for the next one. */
-const forget = ({ db }: MailCtx, row: HeldNoticeRow) =>
-  db.delete(heldNotices).where(and(isRow(row), eq(heldNotices.times, row.times)));
+/** In one query, however many there are. Notices that happen while the email is sent stay for the next one. */
+const forget = async ({ db }: MailCtx, email: string, sent: HeldNoticeRow[]): Promise<void> => {
+  const rows = JSON.stringify(sent.map(({ subject, times }) => ({ subject, times })));
+  const isSent = sql`(subject, times) IN (SELECT value ->> 'subject', value ->> 'times' FROM json_each(${rows}))`;
+  await db.delete(heldNotices).where(and(eq(heldNotices.email, email), isSent));
+};
 
 /** Sends what is held for an address, but for what a request is sending. */
 const sendAllTo = async (ctx: MailCtx, email: string): Promise<void> => {
@@ -113,7 +116,7 @@ const sendAllTo = async (ctx: MailCtx, email: string): Promise<void> => {
   if (first) {
     const isSingle = others.length === 0 && first.times === 1;
     await deliver(ctx.env, email, isSingle ? first.content : severalNotices([first, ...others]));
-    await ctx.db.batch([forget(ctx, first), ...others.map((row) => forget(ctx, row))]);
+    await forget(ctx, email, [first, ...others]);
   }
   // One whose key is missing delays no other.
   const failed = unsealed.find(({ status }) => status === 'rejected');

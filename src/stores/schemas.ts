@@ -71,13 +71,10 @@ export const storeBody = z
     checked_at: z.iso.datetime().nullable().meta({
       description: 'Everything before this time was found by the provider’s API. Null without a check.',
     }),
-    check_problem: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'What the provider’s API has answered, if the last check has failed, or that the account is full, and nothing was asked.',
-      }),
+    check_problem: z.string().nullable().meta({
+      description:
+        'What the provider’s API has answered, if the last check has failed, or that the account is full, and nothing was asked.',
+    }),
     last_event_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

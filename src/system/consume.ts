@@ -5,9 +5,10 @@ import type { StoreHint } from '../stores/work-hint.ts';
 import { workOnStores } from '../stores/work.ts';
 import { processHint } from '../webhooks/consumer.ts';
 import type { Hint } from '../webhooks/jobs.ts';
+import { continueScheduled, type ScheduledHint } from './scheduled.ts';
 
 /** Each message only hints at work that is written down elsewhere: losing one loses nothing. */
-export type QueueMessage = Hint | BackupHint | StoreHint;
+export type QueueMessage = Hint | BackupHint | StoreHint | ScheduledHint;
 
 /** The hourly work hints at what is due once the service is restored. */
 const workOnceRestored = async (env: Env, accountId: string): Promise<void> => {
@@ -16,6 +17,7 @@ const workOnceRestored = async (env: Env, accountId: string): Promise<void> => {
 
 const process = (env: Env, ctx: ExecutionContext, message: QueueMessage): Promise<void> => {
   if ('backup_id' in message) return continueBackup(env);
+  if ('scheduled_work' in message) return continueScheduled(env, message);
   return 'work' in message ? workOnceRestored(env, message.account_id) : processHint(env, ctx, message);
 };
 

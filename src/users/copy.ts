@@ -49,25 +49,28 @@ export const copyUserNow = async (ctx: Ctx): Promise<void> => {
   }
 };
 
-/** The most users in a run. The next run continues. */
-const MAX_USERS = 100;
+/** The most users in a run. A copy takes 14 to 16 of the 1,000 queries that D1 allows. */
+const MAX_USERS = 40;
 /** A younger one is being copied. */
 const UNDER_WAY_MS = 60_000;
 
-/** Makes the copies that have failed. One that fails again waits behind all others. */
-export const copyDueUsers = async ({ env, db }: DatabaseCtx): Promise<void> => {
+/** Makes the copies that have failed. One that fails again waits behind all others. Returns whether more are due. */
+export const copyDueUsers = async ({ env, db }: DatabaseCtx): Promise<boolean> => {
   const due = await db
     .select({ id: users.accountId })
     .from(users)
     .where(lte(users.copyDueAt, Date.now() - UNDER_WAY_MS))
     .orderBy(asc(users.copyDueAt))
     .limit(MAX_USERS);
+  let copied = 0;
   for (const { id } of due) {
     try {
       await copyUser({ env, db: databaseOf(env, id), accountId: id, key: null, actor: SYSTEM, ip: null });
+      copied++;
     } catch (error) {
       logError('email_not_copied', error, { account_id: id });
       await db.update(users).set({ copyDueAt: Date.now() }).where(eq(users.accountId, id));
     }
   }
+  return copied > 0 && due.length === MAX_USERS;
 };

@@ -1,8 +1,5 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { audit } from '../../src/audit/audit.ts';
-import worker from '../../src/index.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { firstIdAt } from '../../src/shared/text/ids.ts';
 import { storedEntries } from '../support/audit.ts';
@@ -10,6 +7,7 @@ import { call, type Customer, type Json, register, signUp } from '../support/cli
 import { countRowsRead } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf, firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 
 const list = async (customer: Pick<Customer, 'asSession'>, query = ''): Promise<Json> => {
   const { status, body } = await customer.asSession('GET', `/api/audit-log?${query}`);
@@ -125,7 +123,7 @@ test('the scheduled work deletes entries that are more than a year old, in every
     await insertEntries(d1, bob.accountId, yearAgo - 10_000, 5);
     await insertEntries(d1, bob.accountId, yearAgo + 60_000, 1);
   }
-  await worker.scheduled(createScheduledController(), env);
+  await runHourly();
   const left = (await storedEntries()).filter(({ id }) => !recent.has(id));
   expect(left.map((entry) => entry.account_id)).toEqual([bob.accountId, bob.accountId]);
 });

@@ -8,9 +8,9 @@ import { OPERATOR } from '../../src/shared/rules/audit.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { captureLogs } from '../http/security.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate, readGate } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { asOperator } from '../support/operator.ts';
 import { consume, outbox, readOutbox } from '../support/outbox.ts';
 import { backUpMeeting, meeting } from './cut-off.ts';
@@ -155,7 +155,7 @@ export const testHalfRestored = () => {
     await insertDue(accountId);
     await beRestoring(id);
     const work = async () => {
-      await runHourlyWork();
+      await runHourly();
       await consume({ account_id: accountId, work: 'stores' });
       return countDue(accountId);
     };
@@ -183,7 +183,7 @@ export const testHalfRestored = () => {
     await loseService();
     expect((await asOperator('POST', `/operator/backups/${id}/restore`)).body).toMatchObject({ done: true });
     await insertDue(ada.accountId);
-    await runHourlyWork();
+    await runHourly();
     expect(await countDue(ada.accountId)).toEqual([1, 0]);
   });
 };

@@ -1,13 +1,12 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { databaseOf } from '../../src/db/client.ts';
 import { endCharges } from '../../src/erasure/account.ts';
-import worker from '../../src/index.ts';
 import { SYSTEM } from '../../src/shared/rules/audit.ts';
 import { addMonths, DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { finishErasure, runErasureAlarm } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { invoice, items } from '../support/stripe-objects.ts';
 import {
   ageKey,
@@ -63,8 +62,6 @@ const comeBack = async (ada: StripePayer) => {
   const { status } = await ada.callApi('POST', '/api/login', { email: ada.email, password: ada.password });
   expect(status).toBe(200);
 };
-
-const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 
 const ctxOf = ({ accountId }: StripePayer) => {
   const env = stripeEnv();
@@ -225,7 +222,7 @@ test('whoever comes back gets back what Stripe refused to give back when the acc
   await refuseRefunds(first.id, false);
   await ageKey(`refund-inpay_${first.id}`);
   vi.setSystemTime(START_MS + HOUR_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await refundsOf(first.id)).toBe(1);
   expect((await arrive()).status).toBe(200);
   expect(await ada.billingRows()).toMatchObject(GIVEN_BACK);
@@ -242,7 +239,7 @@ test('a checkout that couldn’t be ended at Stripe begins no plan for whoever c
   expect((await atStripe.put())['status']).toBe('canceled');
   expect(await refundsOf(first.id)).toBe(1);
   await ada.subscribe();
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await ada.billingRows(START_MS + DAY_MS)).toMatchObject({
     account: [{ plan: 'pro' }],
     payments: [{ status: 'paid' }],

@@ -1,10 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { signUp, tallyOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { checkoutSession } from '../support/stripe-objects.ts';
 import {
   changeSession,
@@ -133,9 +132,6 @@ test('an account keeps at most 50 checkouts of earlier days that nobody has paid
   expect(payments.filter(({ status }) => status === 'pending')).toHaveLength(1);
 });
 
-const runScheduled = (environment = stripeEnv()) =>
-  worker.scheduled(createScheduledController(), environment);
-
 /** Replaces a checkout while Stripe can't be reached, so that it stays payable. */
 const replaceWhileStripeIsDown = async () => {
   const ada = await signUpWithStripe();
@@ -154,11 +150,11 @@ test('the scheduled run expires a replaced checkout that could not be expired at
   useFakeClock();
   const { sessionId, down, isDue } = await replaceWhileStripeIsDown();
   vi.advanceTimersByTime(HOUR_MS);
-  await runScheduled(down);
+  await runHourly(down);
   expect(await isDue()).toBe(true);
   vi.advanceTimersByTime(HOUR_MS);
-  await runScheduled();
-  await runScheduled();
+  await runHourly(stripeEnv());
+  await runHourly(stripeEnv());
   const expiries = await stripeRequests(`${sessionId}/expire`);
   expect(expiries.map(({ answered }) => answered)).toEqual([200]);
   expect(await isDue()).toBe(false);
@@ -170,7 +166,7 @@ test('the scheduled run finds that a replaced checkout was paid before it could 
   const { id } = await paidAtStripe(paymentId, await newStripeCustomer(), month(Date.now()));
   await changeSession(sessionId, { status: 'complete', subscription: id });
   vi.advanceTimersByTime(HOUR_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect([await ada.apiLimit(), await isDue()]).toEqual([100_000, false]);
 });
 
@@ -178,7 +174,7 @@ test('a replaced checkout is no longer expired once Stripe has closed it', async
   useFakeClock();
   const { down, isDue } = await replaceWhileStripeIsDown();
   vi.advanceTimersByTime(2 * DAY_MS);
-  await runScheduled(down);
+  await runHourly(down);
   expect(await isDue()).toBe(false);
 });
 

@@ -1,15 +1,13 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { userTokens } from '../../src/db/schema.ts';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { copyUser } from '../../src/users/copy.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { type Account, outcomeOf, register, signUp } from '../support/client.ts';
 import { accountsD1, ctxOf, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { asVisitor, withToken } from '../support/sign-in.ts';
 
 // The user is in the first database, and the account, which has a copy of the user's address, in another.
@@ -20,7 +18,7 @@ beforeEach(() => {
 
 const runAnHourLater = async () => {
   vi.advanceTimersByTime(HOUR_MS);
-  await runScheduled(createScheduledController(), env);
+  await runHourly();
 };
 
 type Purpose = 'verify_email' | 'change_email' | 'restore_email' | 'reset_password';

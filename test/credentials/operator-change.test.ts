@@ -2,8 +2,8 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { doBefore } from '../support/d1-queries.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
@@ -39,10 +39,10 @@ test('the address changes 48 hours after the operator asks for it, and the old o
   vi.advanceTimersByTime(HOUR_MS);
   expect((await change(ada.accountId, newEmail)).body.email_changes_at).toBe(CHANGES_AT);
   vi.advanceTimersByTime(47 * HOUR_MS - 60_000);
-  await runHourlyWork();
+  await runHourly();
   expect(outcomeOf(await login(newEmail, ada.password))).toBe('401 invalid_credentials');
   vi.advanceTimersByTime(60_000);
-  await runHourlyWork();
+  await runHourly();
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('401 invalid_credentials');
   expect(outcomeOf(await login(newEmail, ada.password))).toBe('200 ok');
   expect(subjectsTo(ada.email)).toContain('Your email address has changed');
@@ -65,17 +65,17 @@ test('signing in stops the change, and another address starts the 48 hours anew'
   vi.advanceTimersByTime(47 * HOUR_MS);
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
   vi.advanceTimersByTime(HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
   await change(ada.accountId, newEmail);
   vi.advanceTimersByTime(HOUR_MS);
   const other = freshEmail('ada-other');
   expect((await change(ada.accountId, other)).body.email_changes_at).toBe('2027-03-14T13:00:00.000Z');
   vi.advanceTimersByTime(47 * HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
   expect((await ada.asSession('GET', '/api/account')).body.email).toBe(ada.email);
   vi.advanceTimersByTime(HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
   expect((await ada.asSession('GET', '/api/account')).body.email).toBe(other);
 });
 
@@ -89,7 +89,7 @@ test('a change that signing in stops while the operator asks for it again starts
   const { body } = await change(ada.accountId, newEmail);
   expect([isStopped(), body.email_changes_at]).toEqual([true, '2027-03-14T11:00:00.000Z']);
   vi.advanceTimersByTime(HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
   expect((await ada.asSession('GET', '/api/account')).body.email).toBe(ada.email);
 });
 
@@ -103,8 +103,8 @@ test('an address that another account has is refused, also if it gets it meanwhi
   const carol = await asVisitor('/api/register', { email: newEmail, password: ada.password });
   expect(carol.status).toBe(201);
   vi.advanceTimersByTime(48 * HOUR_MS);
-  await runHourlyWork();
-  await runHourlyWork();
+  await runHourly();
+  await runHourly();
   expect((await ada.asSession('GET', '/api/account')).body.email).toBe(ada.email);
   expect((await withToken(carol.body.session.token)).body.email).toBe(newEmail);
 });

@@ -1,14 +1,12 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { userTokens } from '../../src/db/schema.ts';
 import { WebhookOutbox } from '../../src/index.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { newUserToken } from '../../src/users/user-tokens.ts';
 import { type Account, call, type Json, outcomeOf, PASSWORD, register, signUp } from '../support/client.ts';
 import { accountsD1, firstD1, publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { addSession, asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
@@ -240,6 +238,6 @@ test('a link that is beyond the address’s limit of emails is stored sealed, an
   expect(content).toContain('/restore-email#token=');
   expect(content).not.toContain('lkt_');
   vi.advanceTimersByTime(HOUR_MS + 1);
-  await runScheduled(createScheduledController(), env);
+  await runHourly();
   expect(outcomeOf(await restore(await wayBackOf(ada.email)))).toBe('200 ok');
 });

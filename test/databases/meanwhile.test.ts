@@ -7,8 +7,8 @@ import { notify, openShop, paid } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { runMove, startMove } from '../support/database-move.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { senderNow, sendMailsBy } from '../support/mails.ts';
 import { withOperatorToken } from '../support/operator.ts';
 import { freshEmail, sellerWithCustomer, signInByMail } from '../support/portal.ts';
@@ -78,10 +78,10 @@ test('a held notice is sent once, also if an account begins to move while the ho
     stop();
   });
   const log = vi.spyOn(console, 'error').mockReturnValue();
-  await runHourlyWork();
+  await runHourly();
   log.mockRestore();
   await accountsD1.exec("DELETE FROM moved_accounts WHERE id = 'acct_moving'");
-  await runHourlyWork();
+  await runHourly();
   expect(sent.filter((to) => addresses.includes(to)).toSorted()).toEqual(addresses.toSorted());
 });
 

@@ -1,10 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import { call, signUp } from '../support/client.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { insertLicenses } from '../support/licenses.ts';
 
 // Every statement that the service prepares while `callEveryFeature` runs.
@@ -121,7 +120,7 @@ const callEveryFeature = async () => {
   expect((await ada.asSession('GET', `/api/purchases/${purchase.id}`)).status).toBe(200);
   await ada.asSession('POST', '/api/erase-customer', { customer_email: ada.email });
   await ada.asSession('DELETE', `/api/stores/${shop.storeId}`);
-  await worker.scheduled(createScheduledController(), env);
+  await runHourly();
   // The gate's reads: feed, background load and read-through.
   await tamper(ada.accountId, 'DELETE FROM facts; DELETE FROM keys; DELETE FROM licenses');
   await ada.verify(first.license_key);

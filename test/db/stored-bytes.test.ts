@@ -1,13 +1,11 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { is } from 'drizzle-orm';
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
 import * as schema from '../../src/db/schema.ts';
-import worker from '../../src/index.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { countRowsWritten } from '../support/d1-queries.ts';
 import { accountsD1 } from '../support/databases.ts';
+import { runHourly } from '../support/hourly.ts';
 import { openPortal, signInByApplication } from '../support/portal.ts';
 import { countedBytes, setCountedBytes, sumOfRows } from '../support/storage.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
@@ -123,7 +121,7 @@ test('an account that is older than the count is measured by the scheduled work,
   expect(await countedBytes(ada.accountId)).toBeNull();
   const dashboard = await ada.asSession('GET', '/api/dashboard');
   expect(dashboard.body.storage.used).toBe(0);
-  await worker.scheduled(createScheduledController(), env);
+  await runHourly();
   expect(await countedBytes(ada.accountId)).toBe(await sumOfRows(ada.accountId));
   await ada.asSession('PATCH', `/api/v1/licenses/${license.id}`, { customer_name: 'Ada' });
   const counted = await countedBytes(ada.accountId);

@@ -1,13 +1,12 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
-import worker from '../../src/index.ts';
 import { createAccount } from '../../src/sign-in/register.ts';
 import { hashPassword } from '../../src/users/passwords.ts';
 import { subscribe } from '../billing/sandbox.ts';
 import { call, PASSWORD } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { sellerWithLicense } from '../support/worlds.ts';
 
 // In these tests, DATABASES is "DB, DB2@2020-01-01".
@@ -49,7 +48,7 @@ test.for(ACCOUNTS)('an account created at $createdAt keeps everything but its us
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   await ada.asKey('PATCH', `/api/v1/licenses/${license.id}`, { customer_name: 'Ada' });
   await subscribe(ada);
-  await worker.scheduled(createScheduledController(), env);
+  await runHourly();
 
   expect((await ada.verify(license.license_key)).body).toMatchObject({ valid: true, api_limit: 100_000 });
   expect((await ada.asKey('GET', '/api/v1/licenses?q=orrery')).body.data).toMatchObject([{ id: license.id }]);

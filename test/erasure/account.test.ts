@@ -4,9 +4,10 @@ import { rememberEpoch } from '../../src/shared/objects/address.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { call, type Customer, outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
-import { finishErasure, progressOf, runErasureAlarm, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure, progressOf, runErasureAlarm } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan, withoutTables } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { contentOf, findInD1, findLeftovers } from '../support/leftovers.ts';
 import { mailsTo } from '../support/mails.ts';
 import { gateIn, move } from '../support/moving.ts';
@@ -66,7 +67,7 @@ test('an account is erased from every table and object after seven days, and lat
   expect([status, Date.parse(body.erased_by) - Date.now()]).toEqual([202, 7 * DAY_MS]);
   expect((await ada.verify(license.license_key)).body.error.code).toBe('api_key_invalid');
   expect((await ada.asSession('GET', '/api/account')).body.error.code).toBe('invalid_session');
-  await runHourlyWork();
+  await runHourly();
   await runDurableObjectAlarm(gateIn(ada.accountId, 2));
   const texts = [ada.accountId, ada.email, CUSTOMER, license.license_key, license.id, ada.apiKeyId];
   expect(await findInD1(accountsD1, texts)).toEqual(
@@ -86,7 +87,7 @@ test('an account is erased from every table and object after seven days, and lat
   const contents = (stubs: (() => DurableObjectStub)[]) =>
     Promise.all(stubs.map(async (stub) => [...(await contentOf(stub()))]));
   expect((await contents(objects)).filter((content) => content.length === 0)).toEqual([]);
-  await runHourlyWork();
+  await runHourly();
   await waitUntil(
     () => runErasureAlarm(ada.accountId, 2),
     (progress) => progress !== null && progress.clearedMs !== null,
@@ -141,7 +142,7 @@ test('signing in within seven days keeps the account', async () => {
   expect((await ada.verify(license.license_key)).body.valid).toBe(true);
 
   vi.setSystemTime(Date.parse(body.erased_by));
-  await runHourlyWork();
+  await runHourly();
   await finishErasure(ada.accountId);
   expect((await ada.verify(license.license_key)).body.valid).toBe(true);
 });

@@ -1,8 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { finishErasure, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 
 /** The way from a gate in Oceania to a database in Europe and back. */
 const TRIP_MS = 265;
@@ -35,7 +36,7 @@ test('a gate that is far from the database ends an erasure that was cut off', as
   });
   await beginErasure(ada, 'grace@example.com');
   await beginErasure(ada, 'linus@example.com');
-  await runHourlyWork();
+  await runHourly();
   moveFarAway();
   expect(await finishErasure(ada.accountId)).toBeLessThan(10);
   vi.restoreAllMocks();

@@ -4,9 +4,10 @@ import { AccountGate, WebhookOutbox } from '../../src/index.ts';
 import { type Customer, type Json, outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { countRowsOfBatches } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
-import { finishErasure, runErasureAlarm, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure, runErasureAlarm } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { kill } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { insertLicenses } from '../support/licenses.ts';
 import { move } from '../support/moving.ts';
@@ -32,8 +33,8 @@ const withinQueries = async <T>(work: () => Promise<T>): Promise<T> => {
 };
 
 /** Wakes the gates, and runs the alarm of one. */
-const runHourlyWorkAndAlarm = async ({ accountId }: Customer) => {
-  await withinQueries(runHourlyWork);
+const runHourlyAndAlarm = async ({ accountId }: Customer) => {
+  await withinQueries(runHourly);
   return withinQueries(() => runErasureAlarm(accountId));
 };
 
@@ -61,7 +62,7 @@ test('erasures that an account has begun are finished in some runs of its alarm'
   useFakeClock();
   const mallory = await signUp();
   await beginErasures(mallory, 250);
-  await runHourlyWorkAndAlarm(mallory);
+  await runHourlyAndAlarm(mallory);
   expect(await pendingOf(mallory)).toBeLessThan(250);
   expect(await pendingOf(mallory)).toBeGreaterThan(0);
   const runs = await finishErasure(mallory.accountId);
@@ -110,7 +111,7 @@ test('an account with many erasures doesn’t keep others from theirs', async ()
   await beginErasures(mallory, 2_000);
   const ada = await signUp();
   await beginErasures(ada, 1);
-  await runHourlyWorkAndAlarm(ada);
+  await runHourlyAndAlarm(ada);
   expect(await pendingOf(ada)).toBe(0);
   expect(await pendingOf(mallory)).toBeGreaterThan(1_000);
 });
@@ -127,7 +128,7 @@ test('a customer that can’t be erased doesn’t keep the account’s other one
       `CREATE TRIGGER stuck BEFORE UPDATE ON licenses WHEN old.id = '${stuck.id}' BEGIN SELECT RAISE(ABORT, 'stuck'); END`,
     )
     .run();
-  await runHourlyWorkAndAlarm(ada);
+  await runHourlyAndAlarm(ada);
   await accountsD1.prepare('DROP TRIGGER stuck').run();
   const emailOf = async ({ id }: Json) =>
     (await ada.asSession('GET', `/api/v1/licenses/${id}`)).body.customer_email;

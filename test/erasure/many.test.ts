@@ -3,8 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { newId } from '../../src/shared/text/ids.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
-import { runHourlyWork, wakingBy } from '../support/erasing.ts';
+import { wakingBy } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { doWork, runHourly } from '../support/hourly.ts';
 import { gateIn } from '../support/moving.ts';
 
 /** Accounts that have been due since the given times, each with a user. */
@@ -45,18 +46,18 @@ const runAlarms = async (ids: string[]) => {
 
 test('a run goes on after the last account that was woken before, so that none is in the way of the others', async () => {
   useFakeClock();
-  const due = await insertDue(Array.from({ length: 1_500 }, (_, i) => 1_000 + i));
+  const due = await insertDue(Array.from({ length: 3_000 }, (_, i) => 1_000 + i));
   const woken: string[] = [];
   const env = wakingBy(async (id) => {
     woken.push(id);
   });
-  await runHourlyWork(env);
+  await runHourly(env);
   // The oldest come first.
-  expect(woken).toEqual(due.slice(0, 1_000));
-  await runHourlyWork(env);
+  expect(woken).toEqual(due.slice(0, 2_000));
+  await runHourly(env);
   expect(woken).toEqual(due);
-  await runHourlyWork(env);
-  expect(woken).toEqual([...due, ...due.slice(0, 1_000)]);
+  await runHourly(env);
+  expect(woken).toEqual([...due, ...due.slice(0, 2_000)]);
   for (const table of ['accounts', 'scheduled_positions'])
     await accountsD1.prepare(`DELETE FROM ${table}`).run();
   await firstD1.prepare('DELETE FROM users').run();
@@ -70,8 +71,8 @@ test('40 due accounts are erased after one run of the hourly work, and one that 
   const env = wakingBy((id, wakeGate) =>
     id === stuck ? Promise.reject(new Error('The object is overloaded.')) : wakeGate(),
   );
-  const { statements } = await recordStatements(() => runHourlyWork(env));
-  expect(statements.length).toBeLessThan(100);
+  const { statements } = await recordStatements(() => doWork('wakeErasures', env));
+  expect(statements.length).toBeLessThan(20);
   expect(logged.mock.calls.join()).toContain('erasure_not_begun');
   // They begin within ten seconds, and look a second time five minutes later.
   for (const minutes of [1, 0, 5]) {

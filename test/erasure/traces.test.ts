@@ -5,9 +5,10 @@ import { AccountGate, WebhookOutbox } from '../../src/index.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import type { Customer, Json } from '../support/client.ts';
 import { ctxOf } from '../support/databases.ts';
-import { finishErasure, runErasureAlarm, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure, runErasureAlarm } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { gate } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { gateIn, move } from '../support/moving.ts';
 import { addEndpoint, outbox } from '../support/outbox.ts';
@@ -204,7 +205,7 @@ test('a deleted license is in no table and no object but the audit log and the e
     'outbox: event_blocks',
   ]);
   useFakeClock(Date.now() + DAY_MS);
-  await runHourlyWork();
+  await runHourly();
   expect(await findLeftovers(ada.accountId, texts)).toEqual(['D1: audit_log', 'outbox: event_blocks']);
   await runDurableObjectAlarm(outbox(ada.accountId));
   expect((await gate(ada.accountId).listActivations(theirs.license_key, 10, null)) ?? null).toBe(null);

@@ -1,13 +1,12 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { settingsOf } from '../../src/shared/config/settings.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 
@@ -15,7 +14,6 @@ beforeEach(() => {
   useFakeClock();
 });
 
-const runHourly = () => runScheduled(createScheduledController(), env);
 const SUBJECT = 'Your account will be deleted unless you verify your email address';
 const toldTo = (email: string) => mailsTo(email).filter(({ subject }) => subject === SUBJECT);
 const passDays = async (days: number) => {

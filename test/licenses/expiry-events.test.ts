@@ -1,14 +1,13 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { drizzle } from 'drizzle-orm/d1';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
 import { sendExpiryEvents } from '../../src/licenses/expiry-events.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { insertLicenses } from '../support/licenses.ts';
 import { readEvents, readOutbox } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
@@ -34,8 +33,6 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-const pass = () => runScheduled(createScheduledController(), env);
-
 /** Creates a license with this last day, which may have passed. */
 const licenseThrough = async (ada: Customer, lastDay: string) => {
   const license = await ada.createLicense();
@@ -54,8 +51,8 @@ test('a license is announced 30 days, 7 days, and 1 day before its last day, and
   for (const lastDay of [...Object.keys(EVENTS_OF_DAY), '2027-03-10', '2027-03-12', '2027-03-08'])
     ids.set(lastDay, (await licenseThrough(ada, lastDay)).id);
   await ada.createLicense();
-  await pass();
-  await pass();
+  await runHourly();
+  await runHourly();
   const received = (await receiver.receives(4)).map(({ body }) => JSON.parse(body));
   const expected = Object.entries(EVENTS_OF_DAY).map(([expires_at, [event, days_left]]) => ({
     event,
@@ -74,16 +71,16 @@ test('suspended and revoked licenses, and those of other days, have no such even
   const revoked = await licenseThrough(ada, '2027-03-09');
   await ada.asSession('POST', `/api/v1/licenses/${revoked.id}/revoke`);
   await licenseThrough(ada, '2027-03-14');
-  await pass();
+  await runHourly();
   expect(await namesOf(ada)).toEqual([]);
 });
 
 test('days on which nothing could run are made up for', async () => {
   const ada = await signUp();
-  await pass();
+  await runHourly();
   await licenseThrough(ada, '2027-03-11');
   vi.setSystemTime(startOf('2027-03-13'));
-  await pass();
+  await runHourly();
   await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
 });
 
@@ -105,7 +102,7 @@ test('a run that dies after each page, before any gate knows of it, loses no eve
   await licenseThrough(bob, '2027-03-09');
   for (let run = 0; run < 3; run++)
     await sendExpiryEvents({ env, db: drizzle(killedAfterCommit) }).catch(() => {});
-  await pass();
+  await runHourly();
   await expect.poll(() => namesOf(ada)).toHaveLength(1_203);
   await expect.poll(() => namesOf(bob)).toEqual(['license.expired']);
 });
@@ -129,7 +126,7 @@ test('a license that is renewed while its event is being sent has none', async (
   });
   await sendExpiryEvents({ env, db: drizzle(renewing) });
   expect(statuses).toEqual([200]);
-  await pass();
+  await runHourly();
   await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
 });
 
@@ -156,8 +153,9 @@ test('only gates with events to take are called, which were sent on this day or 
 test('two runs at once send each event once', async () => {
   const ada = await signUp();
   await insertLicenses(ada, { count: 700, product: 'Orrery', expiresAt: '2027-03-11' });
-  await Promise.all([pass(), pass(), pass()]);
-  await pass();
+  const send = () => sendExpiryEvents({ env, db: drizzle(accountsD1) });
+  await Promise.all([send(), send(), send()]);
+  await runHourly();
   await expect.poll(() => namesOf(ada)).toHaveLength(700);
 });
 
@@ -174,8 +172,8 @@ test('the events follow the last day as it is, however often it changes', async 
       .map(({ event, expires_at, days_left }) => `${event} ${expires_at} ${days_left ?? ''}`.trim());
   const passOf = async (day: string) => {
     vi.setSystemTime(startOf(day));
-    await pass();
-    await pass();
+    await runHourly();
+    await runHourly();
   };
   await passOf(DAY);
   const first = 'license.expiring 2027-03-17 7';

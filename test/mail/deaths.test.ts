@@ -1,8 +1,8 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { dieAfter } from '../support/deaths.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { heldFor, mailsTo } from '../support/mails.ts';
 import { withOperatorToken } from '../support/operator.ts';
 import type { Expected } from './change.ts';
@@ -39,7 +39,7 @@ test.for(CHANGES)('$name is told once, whenever the Worker dies', async ({ open 
 
   for (let hour = 0; hour < 2; hour++) {
     vi.advanceTimersByTime(HOUR_MS);
-    await runHourlyWork();
+    await runHourly();
     for (const email of expected) {
       const { to, subject } = email;
       const count = (await email.hasHappened()) ? 1 : 0;

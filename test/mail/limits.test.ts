@@ -1,4 +1,3 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { sendReset } from '../../src/credentials/passwords.ts';
@@ -7,12 +6,12 @@ import { accountErased, webhookDisabled } from '../../src/mail/account-templates
 import { sendHeldNotices } from '../../src/mail/held.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { captureLogs } from '../http/security.ts';
 import { type Account, freshAddress, ORIGIN, outcomeOf, register } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { heldFor, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress } from '../support/sign-in.ts';
 import { tokenTo } from '../support/tokens.ts';
@@ -22,7 +21,6 @@ beforeEach(() => {
   useFakeClock();
 });
 
-const runHourly = () => runScheduled(createScheduledController(), env);
 const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subject);
 
 /** Waits until so many are held, and no request is sending one. */
@@ -112,7 +110,7 @@ test('one held notice is sent as it is, and one that can’t be sent stays for t
   vi.advanceTimersByTime(HOUR_MS);
   const log = captureLogs();
   const EMAIL = { send: () => Promise.reject(new Error('The sender is not verified.')) };
-  await runScheduled(createScheduledController(), { ...env, EMAIL });
+  await runHourly({ ...env, EMAIL });
   expect(log.stop()).toContain('"event":"mail_not_sent"');
   expect(await heldFor(to)).toEqual([{ subject: content.subject, times: 1 }]);
   vi.advanceTimersByTime(HOUR_MS);

@@ -1,14 +1,12 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { PLANS } from '../../src/shared/rules/plans.ts';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { captureLogs } from '../http/security.ts';
 import { outcomeOf, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan, setUsage, withoutTables } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -38,7 +36,7 @@ const open = async () => {
 
 const runHours = async (hours: number) => {
   for (let i = 0; i < hours; i++) {
-    await runScheduled(createScheduledController(), env);
+    await runHourly();
     vi.advanceTimersByTime(HOUR_MS);
   }
 };

@@ -13,8 +13,9 @@ import { getUser } from '../../src/users/user.ts';
 import { captureLogs } from '../http/security.ts';
 import { type Account, ORIGIN, outcomeOf, register } from '../support/client.ts';
 import { firstD1, publicCtx } from '../support/databases.ts';
-import { finishErasure, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { heldFor, lastMailTo, mailsTo, senderNow, sendMailsBy } from '../support/mails.ts';
 import { asVisitor, login, verifyAddress, withToken } from '../support/sign-in.ts';
@@ -42,7 +43,7 @@ const untilNothingHeld = (email: string) => waitUntil(async () => (await heldFor
 
 const hourLater = async () => {
   vi.advanceTimersByTime(HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
 };
 
 const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subject);
@@ -95,7 +96,7 @@ test('no response waits for an email, and the scheduled work leaves one alone th
   const stop = sendMailsBy(sent);
   expect(outcomeOf(await login(ada.email, ada.password))).toBe('200 ok');
   await waitUntil(() => sent.mock.calls.length === 2);
-  await runHourlyWork();
+  await runHourly();
   expect(sent).toHaveBeenCalledTimes(2);
   slow.resolve({ messageId: 'x' });
   await untilNothingHeld(ada.email);
@@ -113,7 +114,7 @@ test('a request that is late sends nothing once the scheduled work has', async (
   const [statement] = told.statements;
   if (statement) await publicCtx.firstDb.batch([statement]);
   vi.advanceTimersByTime(60_000);
-  await runHourlyWork();
+  await runHourly();
   await lastMailTo(ada.email, 1);
   told.send();
   await Promise.all(work);
@@ -188,7 +189,7 @@ test('what an earlier version has held is sent', async () => {
   const content = { ...rest, kind: 'notice' as const, subject };
   const row = { email: to, subject, accountId: 'acct_x', content, times: 2, dueAt: Date.now() };
   await publicCtx.firstDb.insert(heldNotices).values(row);
-  await runHourlyWork();
+  await runHourly();
   const mail = await lastMailTo(to, 1);
   expect(mail.subject).toBe(subject);
   expect(mail.text).toContain(`${ORIGIN}/restore-email#token=lkt_earlier`);

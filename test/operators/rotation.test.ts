@@ -16,9 +16,9 @@ import { getUser } from '../../src/users/user.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import { freshAddress, type Json, ORIGIN, signUp } from '../support/client.ts';
 import { publicCtx } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { furnishAccount, furnishUser } from '../support/furnished.ts';
+import { runHourly } from '../support/hourly.ts';
 import { findLeftovers } from '../support/leftovers.ts';
 import { lastMailTo } from '../support/mails.ts';
 import { OPERATOR_TOKEN } from '../support/operator.ts';
@@ -238,6 +238,6 @@ test('after reseal, no table and no object has anything that is sealed with the 
   expect(await findLeftovers(accountId, ['k1.'])).toEqual([]);
 
   vi.setSystemTime(Date.now() + HOUR_MS);
-  await runHourlyWork({ ...env, SEALING_KEYS: newest });
+  await runHourly({ ...env, SEALING_KEYS: newest });
   expect((await lastMailTo(HELD_ADDRESS)).text).toContain('#token=lkt_way_back');
 });

@@ -1,11 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { AccountGate } from '../../src/gate/home/account-gate.ts';
-import worker from '../../src/index.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
+import { runHourly } from '../support/hourly.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { freshEmail, openPortal, signInByApplication, signInWith, tokenIn } from '../support/portal.ts';
 import { verifyAddress } from '../support/sign-in.ts';
@@ -168,7 +166,7 @@ test('the scheduled work goes on with a customer of more licenses than a request
   const { session } = await signInWith(slug, { token: toToken });
   expect(session.email_change).toBe('under_way');
   expect([await count(from), await count(to)]).toEqual([200, 800]);
-  await worker.scheduled(createScheduledController(), env);
+  await runHourly();
   expect([await count(from), await count(to)]).toEqual([0, 1_000]);
   const { body } = await ada.asSession('GET', `/api/v1/licenses?customer_email=${to}&limit=1`);
   expect(body.data.map(({ status }: Json) => status)).toEqual(['active']);
@@ -221,7 +219,7 @@ test('an old session can’t stop a change that both addresses have confirmed', 
   expect([mailsTo(thief).length, mailsTo(customer.from).length]).toEqual([0, 1]);
   const log = await ada.asSession('GET', '/api/audit-log?action=customer.request_email_change');
   expect(log.body.data).toHaveLength(1);
-  await runHourlyWork();
+  await runHourly();
   expect([await customer.count(customer.from), await customer.count(customer.to)]).toEqual([0, 1]);
 });
 
@@ -235,12 +233,12 @@ test('changes of address that fail each hour don’t keep those of another accou
   };
   const stuck = [await confirmedInVain(ada), await confirmedInVain(ada), await confirmedInVain(ada)];
   const other = await confirmedInVain(bob);
-  await runHourlyWork(withoutGateOf(ada.accountId));
-  await runHourlyWork(withoutGateOf(ada.accountId));
+  await runHourly(withoutGateOf(ada.accountId));
+  await runHourly(withoutGateOf(ada.accountId));
   expect(logged.mock.calls.join()).toContain('email_change_not_made');
   expect(await other.count(other.to)).toBe(1);
   for (const { count, to } of stuck) expect(await count(to)).toBe(0);
   // They are not forgotten.
-  await runHourlyWork();
+  await runHourly();
   for (const { count, to } of stuck) expect(await count(to)).toBe(1);
 });

@@ -7,9 +7,9 @@ import { session } from '../stores/stripe-bodies.ts';
 import { openStripe } from '../stores/stripe-shop.ts';
 import { type Customer, type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan } from '../support/gate.ts';
+import { runHourly } from '../support/hourly.ts';
 import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, verifyAddress } from '../support/sign-in.ts';
@@ -90,7 +90,7 @@ const ROADS: Record<string, (ada: Customer) => Promise<unknown>> = {
     // The email isn't due within the next hour.
     await workOnStores(env, ada.accountId);
     vi.advanceTimersByTime(60_000);
-    await runHourlyWork();
+    await runHourly();
   },
 };
 

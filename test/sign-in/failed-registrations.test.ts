@@ -3,8 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { call, freshAddress, outcomeOf, PASSWORD, signUp } from '../support/client.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
-import { finishErasure, runHourlyWork } from '../support/erasing.ts';
+import { finishErasure } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { findInD1, findLeftovers } from '../support/leftovers.ts';
 import { mailsTo } from '../support/mails.ts';
 
@@ -55,7 +56,7 @@ const lost = () => Promise.reject(new Error('D1_ERROR: Network connection lost.'
 /** An hour later. */
 const afterAnHour = async () => {
   vi.setSystemTime(Date.now() + HOUR_MS);
-  await runHourlyWork();
+  await runHourly();
 };
 
 test('a registration whose user was never committed leaves nothing, and its address gets no email', async () => {

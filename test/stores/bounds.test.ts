@@ -4,7 +4,7 @@ import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { type Json, outcomeOf, signUp, tallyOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
-import { runHourlyWork } from '../support/erasing.ts';
+import { runHourly } from '../support/hourly.ts';
 import { keepMails, mailsTo } from '../support/mails.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 import { exportAll, importAs, ofType, toLines } from '../transfer/transfer.ts';
@@ -34,7 +34,7 @@ test('bodies of stores are kept for 30 days, and what they have said stays', asy
     .bind(30 * 86_400_000 + 60_000, shop.storeId, shop.storeId)
     .run();
   expect(await messages()).toHaveLength(2);
-  await runHourlyWork();
+  await runHourly();
   expect(await messages()).toHaveLength(1);
   const facts = async ({ id }: Json) => (await shop.ada.asSession('GET', `/api/purchases/${id}`)).body.facts;
   expect((await Promise.all((await shop.purchases()).map(facts))).flat()).toHaveLength(2);
@@ -60,7 +60,7 @@ test('all bodies of a busy hour 30 days ago are deleted in one run', async () =>
     .bind(`${accountId}1`, Date.now() - 29 * DAY_MS)
     .run();
   expect(await countIn(30)).toBe(4_499);
-  await runHourlyWork();
+  await runHourly();
   expect([await countIn(30), await countIn(0)]).toEqual([0, 1]);
 });
 

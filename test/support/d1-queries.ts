@@ -11,6 +11,25 @@ export const recordStatements = async <T>(work: () => Promise<T>) => {
   }
 };
 
+/** Returns how many queries D1 counts for the call that does `work`, which leaves out those of the objects that it calls. */
+export const countQueries = async (
+  work: (environment: Env) => Promise<unknown>,
+  environment: Env = env,
+): Promise<number> => {
+  let queries = 0;
+  const counting = (d1: D1Database) =>
+    new Proxy(d1, {
+      get: (target, name) => {
+        if (name === 'prepare') queries++;
+        const member = Reflect.get(target, name) as unknown;
+        return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+      },
+    });
+  const databases = { DB: counting(env.DB), DB2: counting(env.DB2) };
+  await work({ ...environment, ...databases });
+  return queries;
+};
+
 /** Returns how many rows D1 read for the statements of `work`, which must not change anything. */
 export const countRowsRead = async (work: () => Promise<unknown>): Promise<number> => {
   const bind = vi.spyOn(Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement, 'bind');

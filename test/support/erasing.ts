@@ -1,12 +1,7 @@
-import { createScheduledController, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { runScheduled } from '../../src/system/scheduled.ts';
 import { gateIn } from './moving.ts';
-
-/** Runs the hourly work, which wakes the gates of accounts that have something to erase. */
-export const runHourlyWork = (environment: Env = env) =>
-  runScheduled(createScheduledController(), environment);
 
 interface Progress {
   dueMs: number;

@@ -18,8 +18,8 @@ import { logError } from '../../shared/text/log.ts';
 const DAYS_BEFORE = [3, 1] as const;
 const [FIRST_DAYS, LAST_DAYS] = DAYS_BEFORE;
 
-/** The most accounts that a run tells. The next run continues. */
-const MAX_TOLD = 200;
+/** The most accounts that a run tells of each day. One takes 13 of the 1,000 queries that D1 allows. */
+const MAX_TOLD = 25;
 
 const rankOf = (plan: SQLiteColumn) => {
   const ranks = PLAN_NAMES.map((name, rank) => sql`WHEN ${name} THEN ${rank}`);
@@ -82,21 +82,24 @@ const tell = async (ctx: DatabaseCtx, { account, subscription, name, daysLeft }:
   );
 };
 
-/** Sends what is due: the scheduled work runs every hour. */
-export const tellOfEndingPlans = async (ctx: DatabaseCtx): Promise<void> => {
-  if (ownLimits(ctx.env)) return;
+/** Sends what is due: the scheduled work runs every hour. Returns whether more is. */
+export const tellOfEndingPlans = async (ctx: DatabaseCtx): Promise<boolean> => {
+  if (ownLimits(ctx.env)) return false;
   const nowMs = Date.now();
   const due = await Promise.all([
     findEnding(ctx, nowMs, LAST_DAYS, 0),
     findEnding(ctx, nowMs, FIRST_DAYS, LAST_DAYS * DAY_MS),
   ]);
+  let told = 0;
   for (const ending of due.flat()) {
     try {
       await tell(ctx, ending);
+      told++;
     } catch (error) {
       const isOver =
         violatesNotNull(error, 'applied_facts.name') || violatesUnique(error, 'applied_facts.name');
       if (!isOver) logError('plan_ending_not_told', error, { account_id: ending.account.id });
     }
   }
+  return told > 0 && due.some((endings) => endings.length === MAX_TOLD);
 };

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { accountDatabases } from '../../db/client.ts';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import { deletePosition, type Due, findPositions, savePosition } from '../../db/positions.ts';
 import { offers, purchaseMails, purchases, storeMessages, stores } from '../../db/schema.ts';
@@ -10,8 +9,8 @@ import type { StoreHint } from '../work-hint.ts';
 // account may have many rows, so a run reads many pages of them, and the next one goes on after the last.
 
 const PAGE_ROWS = 1_000;
-/** The most pages in a run, in all databases, of the 1,000 queries that D1 allows. */
-const MAX_PAGES = 100;
+/** The most pages of each kind in a run. With five kinds, that is a tenth of the 1,000 queries that D1 allows a message. */
+const MAX_PAGES = 20;
 /** Queues take so many messages at once. */
 const MAX_BATCH = 100;
 
@@ -38,11 +37,10 @@ const findDue = async (
   { name, dueAt }: Kind,
   stored: Position | undefined,
   nowMs: number,
-  maxPages: number,
 ): Promise<string[]> => {
   let after = stored ?? FIRST;
   const found = new Set<string>();
-  for (let pages = 0; pages < maxPages; pages++) {
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
     const rows = await db.all<Due>(sql`
       SELECT account_id AS id, ${dueAt} AS dueMs, rowid AS row FROM ${dueAt.table}
       WHERE ${dueAt} <= ${nowMs} AND (${dueAt}, rowid) > (${after.dueMs}, ${after.row})
@@ -62,16 +60,13 @@ const findDue = async (
 /** Lets the queue work on what is due for stores. */
 export const hintStores = async (ctx: DatabaseCtx): Promise<void> => {
   const nowMs = Date.now();
-  const databases = accountDatabases(ctx.env).length;
-  // With very many databases, there is one page for each kind.
-  const maxPages = Math.max(1, Math.floor(MAX_PAGES / KINDS.length / databases));
   const found = new Set<string>();
   const positions = await findPositions<Position>(
     ctx.db,
     KINDS.map(({ name }) => name),
   );
   for (const kind of KINDS)
-    for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs, maxPages)) found.add(id);
+    for (const id of await findDue(ctx, kind, positions.get(kind.name), nowMs)) found.add(id);
   const due = [...found];
   for (let i = 0; i < due.length; i += MAX_BATCH) {
     const messages = due.slice(i, i + MAX_BATCH).map((id) => ({

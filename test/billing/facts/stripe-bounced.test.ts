@@ -1,9 +1,8 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import worker from '../../../src/index.ts';
 import { addMonths, DAY_MS, HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { type Invoice, invoice, type StripeObject } from '../../support/stripe-objects.ts';
 import {
   changeCharge,
@@ -164,7 +163,7 @@ test('a first invoice that is paid and refunded without a word is found when the
   const { ada, debit, first } = await withLateFirst();
   await putCharge(first.id, 2_900);
   vi.setSystemTime(addMonths(RENEWAL_MS, 1) + 2 * HOUR_MS);
-  await worker.scheduled(createScheduledController(), stripeEnv());
+  await runHourly(stripeEnv());
   expect(await ada.billingRows()).toMatchObject(bothPaid('refunded'));
   expect((await debit.put())['status']).toBe('active');
 });

@@ -1,10 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../../src/system/scheduled.ts';
 import { ORIGIN, signUp } from '../../support/client.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { mailsTo } from '../../support/mails.ts';
 import { checkoutSession, invoice } from '../../support/stripe-objects.ts';
 import {
@@ -38,7 +37,7 @@ test('an invoice for a change of price that fails and is then paid ends past due
   vi.setSystemTime(Date.now() + HOUR_MS);
   await atStripe.bill({ ...changed, status: 'paid' });
   vi.setSystemTime(START_MS + 18 * DAY_MS);
-  await runScheduled(createScheduledController(), stripeEnv());
+  await runHourly(stripeEnv());
   expect(await billingOf(ada)).toMatchObject({ plan: 'scale', subscription: { status: 'active' } });
   expect(await ada.apiLimit()).toBe(5_000_000);
 });
@@ -208,7 +207,7 @@ const buyInSandbox = async () => {
 test('a plan bought in the sandbox ends in the next scheduled run once the service takes real payments', async () => {
   const { live, call } = await buyInSandbox();
   expect((await call('GET', '/api/billing')).body.plan).toBe('scale');
-  await runScheduled(createScheduledController(), live);
+  await runHourly(live);
   expect((await call('GET', '/api/billing')).body).toMatchObject({ plan: 'free', subscription: null });
 });
 

@@ -1,8 +1,7 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { addMonths, DAY_MS } from '../../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../../src/system/scheduled.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { checkoutSession, invoice, type StripeObject } from '../../support/stripe-objects.ts';
 import {
   changeCharge,
@@ -108,7 +107,7 @@ test('the scheduled run finds that a dispute was won if its notification was los
   await changeDispute(firstId, 'needs_response');
   vi.setSystemTime(START_MS + 2 * DAY_MS);
   await putDispute(firstId, 'won');
-  await runScheduled(createScheduledController(), stripeEnv());
+  await runHourly(stripeEnv());
   expect(await ada.apiLimit()).toBe(100_000);
 });
 

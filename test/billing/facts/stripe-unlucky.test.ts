@@ -1,10 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import worker from '../../../src/index.ts';
 import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/dates.ts';
 import { ORIGIN } from '../../support/client.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { invoice, items, type StripeObject } from '../../support/stripe-objects.ts';
 import {
   callIn,
@@ -27,7 +26,6 @@ beforeEach(() => {
   useFakeClock(START_MS);
 });
 
-const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 const billingOf = async (ada: StripePayer) => (await ada.callApi('GET', '/api/billing')).body;
 
 test('a subscription that has ended at Stripe can’t be resumed, also if nobody has told so', async () => {
@@ -107,7 +105,7 @@ test('a refund that nobody has told of is found when the period is over', async 
   // Stripe makes the next invoice, and charges it an hour later.
   const next = month(RENEWAL_MS, { billing_reason: 'subscription_cycle', status: 'draft' });
   await atStripe.put({ items: items(next), latest_invoice: invoice(next, atStripe.id) });
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await billingOf(ada)).toMatchObject({ plan: 'free', payments: [{ status: 'refunded' }] });
   expect((await stripeRequests(atStripe.id)).some(({ method }) => method === 'DELETE')).toBe(true);
 });

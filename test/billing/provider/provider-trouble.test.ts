@@ -1,9 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import worker from '../../../src/index.ts';
+import { refundPayments } from '../../../src/billing/scheduled/check.ts';
 import { addMonths, HOUR_MS, isoTime } from '../../../src/shared/rules/dates.ts';
-import { accountsD1 } from '../../support/databases.ts';
+import { accountsD1, ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { checkoutSession, invoice } from '../../support/stripe-objects.ts';
 import {
   ageKey,
@@ -31,7 +31,6 @@ beforeEach(() => {
 });
 
 const billingOf = async (ada: StripePayer) => (await ada.callApi('GET', '/api/billing')).body;
-const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 const refundsTold = async (ada: StripePayer) =>
   (await ada.events()).filter(({ event }) => event === 'payment.refunded').map(({ amount }) => amount);
 
@@ -52,11 +51,12 @@ test('a refund that Stripe refuses holds up no plan, and is made later', async (
   await refuseRefunds(first.id, false);
   await ageKey(`refund-inpay_${first.id}`);
   vi.setSystemTime(START_MS + HOUR_MS);
-  await Promise.all([runScheduled(), runScheduled()]);
+  const refund = () => refundPayments({ env: stripeEnv(), db: ctxOf(ada.accountId).db });
+  await Promise.all([refund(), refund()]);
   expect(await refundsTold(ada)).toEqual([2_900]);
   expect((await billingOf(ada)).payments).toMatchObject([{ status: 'paid' }, { status: 'refunded' }]);
   vi.setSystemTime(START_MS + 2 * HOUR_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect((await refuseRefunds(first.id, false))['refunds_made']).toBe(1);
 });
 
@@ -77,7 +77,7 @@ test('a refund whose answer was lost is told once it is known, and not made agai
   await refuseRefunds(late.id, false);
   await ageKey(`refund-inpay_${late.id}`);
   vi.setSystemTime(RENEWAL_MS + 2 * HOUR_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await refundsTold(ada)).toEqual([2_900]);
   expect((await billingOf(ada)).payments).toMatchObject([{ status: 'refunded' }, { status: 'paid' }]);
   expect((await refuseRefunds(late.id, false))['refunds_made']).toBeUndefined();
@@ -149,7 +149,7 @@ test('a replaced checkout whose bank debit is on its way needs no expiry, and is
   );
   await notify('checkout.session.completed', checkoutSession(anew));
   vi.setSystemTime(START_MS + HOUR_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect((await row()).expire_due_at).toBeNull();
 
   const paid = invoice({ ...first, status: 'paid' }, debit.id);

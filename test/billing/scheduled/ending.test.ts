@@ -1,9 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { tellOfEndingPlans } from '../../../src/billing/scheduled/ending.ts';
 import { addMonths, DAY_MS, HOUR_MS, isoTime } from '../../../src/shared/rules/dates.ts';
-import { runScheduled } from '../../../src/system/scheduled.ts';
-import { accountsD1 } from '../../support/databases.ts';
+import { accountsD1, ctxOf } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { mailsTo } from '../../support/mails.ts';
 import { month, signUpWithStripe, stripeEnv, type StripePayer } from '../../support/stripe.ts';
 
@@ -14,7 +14,6 @@ beforeEach(() => {
   useFakeClock(START_MS);
 });
 
-const run = () => runScheduled(createScheduledController(), stripeEnv());
 const endingsOf = async (ada: StripePayer) =>
   (await ada.events()).filter(({ event }) => event === 'plan.ending');
 
@@ -23,11 +22,12 @@ test('three days and one day before a canceled plan ends, its owner gets an even
   await ada.subscribe();
   await ada.callApi('POST', '/api/cancel-subscription');
   vi.setSystemTime(END_MS - 3 * DAY_MS - 1);
-  await run();
+  await runHourly(stripeEnv());
   expect(await endingsOf(ada)).toEqual([]);
   for (const beforeMs of [3 * DAY_MS, 3 * DAY_MS - HOUR_MS, DAY_MS, HOUR_MS]) {
     vi.setSystemTime(END_MS - beforeMs);
-    await Promise.all([run(), run()]);
+    const tell = () => tellOfEndingPlans({ env: stripeEnv(), db: ctxOf(ada.accountId).db });
+    await Promise.all([tell(), tell()]);
   }
   expect(await endingsOf(ada)).toMatchObject(
     [3, 1].map((days_left) => ({
@@ -50,10 +50,10 @@ test('the end of the grace period after a failed payment is told, until the invo
   const open = month(END_MS, { status: 'open', billing_reason: 'subscription_cycle' });
   await atStripe.bill(open);
   vi.setSystemTime(END_MS + 5 * DAY_MS);
-  await run();
+  await runHourly(stripeEnv());
   await atStripe.bill({ ...open, status: 'paid' });
   vi.setSystemTime(END_MS + 6 * DAY_MS + HOUR_MS);
-  await run();
+  await runHourly(stripeEnv());
   expect(await endingsOf(ada)).toMatchObject([{ days_left: 3, reason: 'payment_failed' }]);
 });
 
@@ -63,7 +63,7 @@ test('a plan that the operator has granted does not end', async () => {
   await ada.callApi('POST', '/api/cancel-subscription');
   await accountsD1.prepare("UPDATE accounts SET granted_plan = 'pro' WHERE id = ?").bind(ada.accountId).run();
   vi.setSystemTime(END_MS - DAY_MS);
-  await run();
+  await runHourly(stripeEnv());
   expect(await endingsOf(ada)).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ test('plans that grants replace keep no owner waiting, however many there are', 
   await accountsD1.prepare(granted).bind(endsAt).run();
   await accountsD1.prepare(canceled).run();
   vi.setSystemTime(END_MS - DAY_MS);
-  await run();
+  await runHourly(stripeEnv());
   expect(await endingsOf(ada)).toMatchObject([{ days_left: 1 }]);
 });
 
@@ -96,9 +96,9 @@ test('a grant that is too small, or that ends first, lets a plan end', async () 
       .run();
   await grant('pro', null);
   vi.setSystemTime(END_MS - 3 * DAY_MS);
-  await run();
+  await runHourly(stripeEnv());
   await grant('scale', END_MS);
   vi.setSystemTime(END_MS - DAY_MS);
-  await run();
+  await runHourly(stripeEnv());
   expect(await endingsOf(ada)).toMatchObject([{ days_left: 3 }, { days_left: 1 }]);
 });

@@ -1,11 +1,10 @@
-import { createScheduledController } from 'cloudflare:test';
-import { env } from 'cloudflare:workers';
 import { beforeEach, expect, test, vi } from 'vitest';
-import worker from '../../../src/index.ts';
 import { addMonths, DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../../support/client.ts';
+import { countQueries } from '../../support/d1-queries.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { doWork, runHourly } from '../../support/hourly.ts';
 import { invoice, items } from '../../support/stripe-objects.ts';
 import {
   callIn,
@@ -26,9 +25,6 @@ const RENEWAL_MS = addMonths(START_MS, 1);
 beforeEach(() => {
   useFakeClock(START_MS);
 });
-
-const runScheduled = (environment = stripeEnv()) =>
-  worker.scheduled(createScheduledController(), environment);
 
 const beginCheckout = async (ada: StripePayer) => {
   const paymentId = await ada.begin('pro');
@@ -107,7 +103,7 @@ test('the scheduled run finds a paid and an expired checkout, and asks about eac
   await payUnnoticed(paid);
   await changeSession((await beginCheckout(expired)).sessionId, { status: 'expired' });
   const { sessionId } = await beginCheckout(open);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await paid.billingRows()).toMatchObject({
     account: [{ plan: 'pro' }],
     payments: [{ status: 'paid' }],
@@ -117,10 +113,10 @@ test('the scheduled run finds a paid and an expired checkout, and asks about eac
     payments: [{ status: 'expired' }],
   });
   vi.setSystemTime(START_MS + DAY_MS - 1);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await readsOf(sessionId)).toBe(1);
   vi.setSystemTime(START_MS + DAY_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await readsOf(sessionId)).toBe(2);
   expect((await open.billingRows()).payments).toMatchObject([{ status: 'pending' }]);
 });
@@ -135,14 +131,14 @@ test('the scheduled run finds a lost renewal, a lost payment of a past-due invoi
   const renewedAtStripe = await renewed.subscribe();
   const unpaidAtStripe = await unpaid.subscribe();
   const endedAtStripe = await ended.subscribe();
-  await runScheduled();
+  await runHourly(stripeEnv());
   vi.setSystemTime(RENEWAL_MS + 5_000);
   const late = { ...next, id: `${next.id}_late` };
   await unpaidAtStripe.bill({ ...late, status: 'open' });
   await renewedAtStripe.put({ items: items(next), latest_invoice: invoice(next, renewedAtStripe.id) });
   await unpaidAtStripe.put({ status: 'active', latest_invoice: invoice(late, unpaidAtStripe.id) });
   await endedAtStripe.put({ status: 'canceled', ended_at: RENEWAL_MS / 1_000 });
-  await runScheduled();
+  await runHourly(stripeEnv());
 
   const inForce = { plan: 'pro', period_start: RENEWAL_MS, plan_until: null };
   for (const ada of [renewed, unpaid]) {
@@ -160,12 +156,28 @@ test('a run that finds Stripe down leaves the rest to the next run', async () =>
   const payers = [];
   for (let i = 0; i < 7; i++) payers.push(await signUpWithStripe());
   for (const ada of payers) await payUnnoticed(ada);
-  await runScheduled(stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' }));
-  await runScheduled();
+  await runHourly(stripeEnv({ STRIPE_API_BASE: 'http://127.0.0.1:9' }));
+  await runHourly(stripeEnv());
   const rows = await Promise.all(payers.map((ada) => ada.billingRows()));
   expect(rows.filter(({ account }) => account[0]?.plan === 'pro')).toHaveLength(2);
   vi.setSystemTime(START_MS + DAY_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
+  expect(await Promise.all(payers.map((ada) => ada.apiLimit()))).toEqual(payers.map(() => 100_000));
+});
+
+test('a message asks about five payments, with a part of the queries that D1 allows, and leaves the others to the next', async () => {
+  const payers = [];
+  for (let i = 0; i < 6; i++) payers.push(await signUpWithStripe());
+  for (const ada of payers) await payUnnoticed(ada);
+  let isMore = false;
+  const check = (name: string) =>
+    countQueries(async (environment) => {
+      isMore = await doWork(name, environment);
+    }, stripeEnv());
+  expect(await check('checkPayments')).toBeLessThan(300);
+  expect(isMore).toBe(true);
+  expect(await check('checkPayments')).toBeLessThan(100);
+  expect(isMore).toBe(false);
   expect(await Promise.all(payers.map((ada) => ada.apiLimit()))).toEqual(payers.map(() => 100_000));
 });
 
@@ -174,7 +186,7 @@ test('the scheduled run ends a canceled sandbox subscription at its end', async 
   await subscribe(ada);
   await ada.asKey('POST', '/api/cancel-subscription');
   vi.setSystemTime(RENEWAL_MS);
-  await runScheduled(env);
+  await runHourly();
   expect((await billingRowsOf(ada.accountId)).subscriptions).toMatchObject([
     { status: 'ended', ends_at: RENEWAL_MS },
   ]);

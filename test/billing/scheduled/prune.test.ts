@@ -1,10 +1,9 @@
-import { createScheduledController } from 'cloudflare:test';
 import { beforeEach, expect, test, vi } from 'vitest';
-import worker from '../../../src/index.ts';
 import { addMonths, DAY_MS } from '../../../src/shared/rules/dates.ts';
 import { signUp } from '../../support/client.ts';
 import { accountsD1 } from '../../support/databases.ts';
 import { useFakeClock } from '../../support/fake-clock.ts';
+import { runHourly } from '../../support/hourly.ts';
 import { month, notify, signUpWithStripe, stripeEnv } from '../../support/stripe.ts';
 import { begin, billingRowsOf, press } from '../sandbox.ts';
 
@@ -13,8 +12,6 @@ const START_MS = Date.UTC(2027, 0, 10, 12);
 beforeEach(() => {
   useFakeClock(START_MS);
 });
-
-const runScheduled = () => worker.scheduled(createScheduledController(), stripeEnv());
 
 const factCount = async () =>
   (await accountsD1.prepare('SELECT count(*) AS facts FROM applied_facts').first<number>('facts')) ?? 0;
@@ -27,10 +24,10 @@ test('replaced payments are deleted after 90 days, and the other payments stay',
   await begin(ada, { plan: 'scale' });
   const statuses = async () => (await billingRowsOf(ada.accountId)).payments.map(({ status }) => status);
   vi.setSystemTime(START_MS + 90 * DAY_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await statuses()).toEqual(['declined', 'replaced', 'paid', 'pending']);
   vi.setSystemTime(START_MS + 90 * DAY_MS + 1);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await statuses()).toEqual(['declined', 'paid', 'pending']);
 });
 
@@ -44,10 +41,10 @@ test('a fact that is repeated after its name was deleted changes nothing', async
   expect(before.payments).toHaveLength(2);
 
   vi.setSystemTime(renewalMs + 365 * DAY_MS);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await factCount()).toBeGreaterThan(0);
   vi.setSystemTime(renewalMs + 366 * DAY_MS + 1);
-  await runScheduled();
+  await runHourly(stripeEnv());
   expect(await factCount()).toBe(0);
 
   const { status } = await notify('customer.subscription.updated', {
