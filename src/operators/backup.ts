@@ -1,13 +1,8 @@
 import type { Ctx } from '../db/ctx.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf, outboxOf } from '../shared/objects/address.ts';
-import type {
-  BackupCall,
-  BackupCursor,
-  BackupPage,
-  BackupPart,
-  BackupReply,
-} from '../shared/objects/backup.ts';
+import type { BackupCall, BackupCursor, BackupPage, BackupReply } from '../shared/objects/backup.ts';
+import type { BackupPart } from '../shared/objects/stage.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 
 export const OBJECTS = ['gate', 'outbox'] as const;

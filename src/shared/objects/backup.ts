@@ -1,16 +1,11 @@
 import type { ObjectContext } from './context.ts';
-import { openDisk, type TableRows } from './disk.ts';
+import { openDisk } from './disk.ts';
 import { createTables, migrateTables, type ObjectTables, versionOf } from './migrations.ts';
 import { isOwnValue, ownValue } from './own-values.ts';
-import { dropStage, openStage } from './stage.ts';
+import { type BackupPart, dropStage, openStage } from './stage.ts';
 
 // Copies what a Durable Object owns out of it and in again. Rows that come in are staged, so that a restore that is cut off
 // changes nothing.
-
-/** A part of a backup: rows of a table, or the values beside the tables. */
-export type BackupPart =
-  | ({ type: 'rows' } & Pick<TableRows, 'table' | 'columns' | 'rows'>)
-  | { type: 'values'; values: [name: string, value: unknown][] };
 
 /** Where the next page of a backup begins. */
 export interface BackupCursor {

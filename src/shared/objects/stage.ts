@@ -1,7 +1,6 @@
 import { DAY_MS } from '../rules/dates.ts';
-import type { BackupPart } from './backup.ts';
 import type { ObjectContext } from './context.ts';
-import { openDisk } from './disk.ts';
+import { openDisk, type TableRows } from './disk.ts';
 import { ownValue } from './own-values.ts';
 
 // What a restore has brought so far, in tables of its own. It is of the restore that has begun last: if another one could add to
@@ -12,6 +11,11 @@ const VALUES = `${STAGED}values`;
 const STAGE = ownValue('stage');
 /** What a restore that was cut off has left is deleted then. */
 const KEPT_MS = DAY_MS;
+
+/** A part of a backup: rows of a table, or the values beside the tables. */
+export type BackupPart =
+  | ({ type: 'rows' } & Pick<TableRows, 'table' | 'columns' | 'rows'>)
+  | { type: 'values'; values: [name: string, value: unknown][] };
 
 interface Stage {
   /** What the restore calls it. The release before calls it nothing. */
