@@ -99,6 +99,32 @@ export const loadPurchases = async ({ db }: Ctx, ids: string[]): Promise<LoadedP
   };
 };
 
+/** About how many bytes `loadSaid` reads of a purchase, for a query of purchases. */
+export const BYTES_OF_PURCHASE = sql`(
+  SELECT coalesce(sum(octet_length(${purchaseFacts.fact}) + 200), 0) FROM ${purchaseFacts}
+  WHERE ${purchaseFacts.purchaseId} = ${purchases.id}) + (
+  SELECT 40 * count(*) FROM ${purchaseLicenses} WHERE ${purchaseLicenses.purchaseId} = ${purchases.id})`;
+
+/** Reads what stores have said of purchases, and which licenses these have. */
+export const loadSaid = async ({ db }: Ctx, ids: string[]) => {
+  const [rows, held] = await db.batch([
+    db
+      .select()
+      .from(purchaseFacts)
+      .where(sql`${purchaseFacts.purchaseId} ${inJson(ids)}`),
+    db
+      .select({ purchaseId: purchaseLicenses.purchaseId, licenseId: purchaseLicenses.licenseId })
+      .from(purchaseLicenses)
+      .where(sql`${purchaseLicenses.purchaseId} ${inJson(ids)}`),
+  ]);
+  const factsOf = Map.groupBy(rows.map(toStoredFact), ({ purchaseId }) => purchaseId);
+  const heldOf = Map.groupBy(held, ({ purchaseId }) => purchaseId);
+  return {
+    facts: (id: string): StoredFact[] => factsOf.get(id) ?? [],
+    licenseIds: (id: string): string[] => (heldOf.get(id) ?? []).map(({ licenseId }) => licenseId),
+  };
+};
+
 /** What a decision needs besides the facts. */
 export interface Surroundings {
   offers: Map<string, SoldOffer>;

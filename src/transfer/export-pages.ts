@@ -46,8 +46,22 @@ export const inPages =
 
 const list = (parts: SQLChunk[]) => sql.join(parts, sql`, `);
 
+/** What a section reads. */
+export interface ExportSource<Table = SQLiteTable> {
+  table: Table;
+  key: SQLiteColumn[];
+  only?: SQL;
+  /** The bytes of what lines have besides their own row, such as rows of other tables. */
+  besides?: SQL;
+  /** How many rows are looked at, if `besides` makes that expensive. */
+  maxRows?: number;
+}
+
 /** Returns the number of rows that fit into a page, at least one. The database doesn't send the others. */
-const rowsThatFit = (table: SQLiteTable, where: SQL | undefined, key: SQLiteColumn[]): SQL => {
+const rowsThatFit = (
+  { table, key, besides = sql`0`, maxRows = MAX_PAGE_ROWS }: ExportSource,
+  where: SQL | undefined,
+): SQL => {
   const names = list(key.map(({ name }) => sql.identifier(name)));
   const sizes = Object.values(getTableColumns(table)).map(
     (column) => sql`coalesce(octet_length(${column}), 0)`,
@@ -55,8 +69,8 @@ const rowsThatFit = (table: SQLiteTable, where: SQL | undefined, key: SQLiteColu
   return sql`(
     SELECT max(1, count(*)) FROM (
       SELECT sum(bytes) OVER (ORDER BY ${names} ROWS UNBOUNDED PRECEDING) AS total FROM (
-        SELECT ${names}, ${sql.join(sizes, sql` + `)} + ${LINE_BYTES} AS bytes
-        FROM ${table} WHERE ${where} ORDER BY ${names} LIMIT ${MAX_PAGE_ROWS}))
+        SELECT ${names}, ${sql.join(sizes, sql` + `)} + ${besides} + ${LINE_BYTES} AS bytes
+        FROM ${table} WHERE ${where} ORDER BY ${names} LIMIT ${maxRows}))
     WHERE total <= ${PAGE_BYTES})`;
 };
 
@@ -64,9 +78,10 @@ const rowsThatFit = (table: SQLiteTable, where: SQL | undefined, key: SQLiteColu
 export const readRows = async <Table extends SQLiteTable & { accountId: SQLiteColumn }>(
   db: AccountDatabase | FirstDatabase,
   accountId: string,
-  { table, key, only }: { table: Table; key: SQLiteColumn[]; only?: SQL },
+  source: ExportSource<Table>,
   after: Position | null,
 ): Promise<InferSelectModel<Table>[]> => {
+  const { table, key, only } = source;
   const columns = key.map((column) => sql`${column}`);
   const isAfter = after && sql`(${list(columns)}) > (${list(after.map((value) => sql`${value}`))})`;
   const where = and(eq(table.accountId, accountId), isAfter ?? undefined, only);
@@ -76,6 +91,6 @@ export const readRows = async <Table extends SQLiteTable & { accountId: SQLiteCo
     .where(where)
     .orderBy(...columns)
     // SQLite takes any expression for a limit, the type takes only numbers.
-    .limit(rowsThatFit(table, where, key) as unknown as number);
+    .limit(rowsThatFit(source, where) as unknown as number);
   return rows as InferSelectModel<Table>[];
 };

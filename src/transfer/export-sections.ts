@@ -20,7 +20,7 @@ import {
   subscriptions,
 } from '../db/schema.ts';
 import { getPortal } from '../portal/settings.ts';
-import { loadPurchases } from '../purchases/load.ts';
+import { BYTES_OF_PURCHASE, loadSaid } from '../purchases/load.ts';
 import { gateOf } from '../shared/objects/address.ts';
 import { listAllEndpoints } from '../webhooks/endpoints.ts';
 import {
@@ -40,10 +40,13 @@ import {
   toStoreLine,
   toWebhookLine,
 } from './export-lines.ts';
-import { inPages, onePage, readRows, type Section } from './export-pages.ts';
+import { inPages, onePage, readRows, type Section, type ExportSource } from './export-pages.ts';
 
 /** The rows that a gate sends in a page. Each has less than a kilobyte. */
 const GATE_ROWS = 1_000;
+
+/** The most purchases in a page: about as many as fit if each has two facts. */
+const PURCHASES = 500;
 
 /** Returns the license keys by the ids of licenses. A license that was deleted meanwhile is missing. */
 const keysOf = async ({ db, accountId }: Ctx, ids: string[]): Promise<Map<string, string>> => {
@@ -113,7 +116,7 @@ const usageDays = onePage(async ({ env, accountId }) => {
 
 /** A section of a table whose rows have ids of their own. */
 const table = <Table extends SQLiteTable & { accountId: SQLiteColumn }, Row extends Table['$inferSelect']>(
-  from: { table: Table; key: SQLiteColumn[] },
+  from: ExportSource<Table>,
   positionOf: (row: Row) => (string | number)[],
   toLines: (rows: Row[], ctx: Ctx) => ExportLine[] | Promise<ExportLine[]>,
 ): Section =>
@@ -123,9 +126,9 @@ const table = <Table extends SQLiteTable & { accountId: SQLiteColumn }, Row exte
     toLines,
   );
 
-type Source = Parameters<typeof readRows>[0] | null;
+type Database = Parameters<typeof readRows>[0] | null;
 
-const auditLines = (databaseOfSection: (ctx: Ctx) => Source | Promise<Source>) =>
+const auditLines = (databaseOfSection: (ctx: Ctx) => Database | Promise<Database>) =>
   inPages(
     async (ctx, after): Promise<AuditRow[]> => {
       const db = await databaseOfSection(ctx);
@@ -175,22 +178,14 @@ export const SECTIONS = {
     (rows) => rows.map(toOfferLine),
   ),
   purchases: table(
-    { table: purchases, key: [purchases.id] },
+    { table: purchases, key: [purchases.id], besides: BYTES_OF_PURCHASE, maxRows: PURCHASES },
     ({ id }) => [id],
     async (rows, ctx) => {
-      const known = await loadPurchases(
+      const said = await loadSaid(
         ctx,
         rows.map(({ id }) => id),
       );
-      const facts = Map.groupBy(known.facts, ({ purchaseId }) => purchaseId);
-      const held = Map.groupBy(known.held, ({ purchaseId }) => purchaseId);
-      return rows.map((row) =>
-        toPurchaseLine(
-          row,
-          facts.get(row.id) ?? [],
-          (held.get(row.id) ?? []).map(({ licenseId }) => licenseId),
-        ),
-      );
+      return rows.map((row) => toPurchaseLine(row, said.facts(row.id), said.licenseIds(row.id)));
     },
   ),
   activations,
