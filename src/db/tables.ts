@@ -23,7 +23,7 @@ const BEGINS_AT: Record<string, Record<string, string>> = {
 };
 
 /** Each has the body of a message, so a page of them is as large as the memory of a step allows. */
-const PAGE_MESSAGES = 4;
+export const PAGE_MESSAGES = 4;
 const PAGE_ROWS = 500;
 
 export interface Table {

@@ -1,6 +1,7 @@
-import { and, count, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
-import { storeMessages, type StoreRow, stores } from '../db/schema.ts';
+import { type StoreMessageRow, storeMessages, type StoreRow, stores } from '../db/schema.ts';
+import { PAGE_MESSAGES } from '../db/tables.ts';
 import { type SealingRing, seal, unseal } from '../shared/crypto/sealing.ts';
 import { logError } from '../shared/text/log.ts';
 import { isReadable, isSealedOtherwise } from './sealed-with.ts';
@@ -50,6 +51,40 @@ const resealStore = async (db: AccountDatabase, ring: SealingRing, row: StoreRow
     .where(and(eq(stores.id, row.id), eq(stores.updatedAt, row.updatedAt)));
 };
 
+type FoundMessage = Pick<StoreMessageRow, 'id' | 'accountId' | 'body'>;
+
+const resealMessage = async (
+  db: AccountDatabase,
+  ring: SealingRing,
+  { id, accountId, body }: FoundMessage,
+): Promise<void> => {
+  const sealed = await sealAgain(ring, body, [accountId, id, 'body']);
+  await db
+    .update(storeMessages)
+    .set({ body: sealed })
+    .where(and(eq(storeMessages.id, id), isNotNull(storeMessages.body)));
+};
+
+/** Bodies may be large, so few of them are read at once. */
+const resealMessages = async (db: AccountDatabase, ring: SealingRing): Promise<void> => {
+  const found = await db
+    .select({ id: storeMessages.id })
+    .from(storeMessages)
+    .where(and(isBodyOtherwise(ring), isBodyReadable(ring)))
+    .limit(ROWS_PER_CALL);
+  for (let i = 0; i < found.length; i += PAGE_MESSAGES) {
+    const ids = found.slice(i, i + PAGE_MESSAGES).map(({ id }) => id);
+    const page = await db
+      .select({ id: storeMessages.id, accountId: storeMessages.accountId, body: storeMessages.body })
+      .from(storeMessages)
+      .where(and(inArray(storeMessages.id, ids), isNotNull(storeMessages.body)));
+    for (const message of page)
+      await resealMessage(db, ring, message).catch((error: unknown) =>
+        logError('reseal_failed', error, { account_id: message.accountId }),
+      );
+  }
+};
+
 /** Seals the next secrets and bodies of a database again. */
 export const resealStores = async (db: AccountDatabase, ring: SealingRing): Promise<void> => {
   const found = await db.batch([
@@ -70,22 +105,7 @@ export const resealStores = async (db: AccountDatabase, ring: SealingRing): Prom
     await resealStore(db, ring, row).catch((error: unknown) =>
       logError('reseal_failed', error, { account_id: row.accountId }),
     );
-  const messages = await db
-    .select({ id: storeMessages.id, accountId: storeMessages.accountId, body: storeMessages.body })
-    .from(storeMessages)
-    .where(and(isBodyOtherwise(ring), isBodyReadable(ring)))
-    .limit(ROWS_PER_CALL);
-  for (const { id, accountId, body } of messages) {
-    try {
-      const sealed = await sealAgain(ring, body, [accountId, id, 'body']);
-      await db
-        .update(storeMessages)
-        .set({ body: sealed })
-        .where(and(eq(storeMessages.id, id), isNotNull(storeMessages.body)));
-    } catch (error) {
-      logError('reseal_failed', error, { account_id: accountId });
-    }
-  }
+  await resealMessages(db, ring);
 };
 
 /** Counts the stores and bodies that have to be sealed again. */
