@@ -98,14 +98,25 @@ const eraseFromObjects = async (ctx: Ctx, emails: string[]): Promise<number> => 
   return activations;
 };
 
+/** Licenses or customers that the outbox looks for at once: each in all of its events. */
+const MAX_SUBJECTS = 50;
+
+const inParts = (subjects: string[]): string[][] =>
+  Array.from({ length: Math.ceil(subjects.length / MAX_SUBJECTS) }, (_, i) =>
+    subjects.slice(i * MAX_SUBJECTS, (i + 1) * MAX_SUBJECTS),
+  );
+
 const eraseEvents = async ({ env, accountId }: Ctx, licenseIds: string[], emails: string[]) => {
   let events = 0;
-  if (licenseIds.length + emails.length === 0) return events;
-  for (let after: string | null = ''; after !== null;) {
-    const page = await outboxOf(env, accountId).eraseEvents({ licenseIds, emails }, after);
-    events += page.events;
-    after = page.next;
-  }
+  for (const subjects of [
+    ...inParts(licenseIds).map((part) => ({ licenseIds: part, emails: [] })),
+    ...inParts(emails).map((part) => ({ licenseIds: [], emails: part })),
+  ])
+    for (let after: string | null = ''; after !== null;) {
+      const page = await outboxOf(env, accountId).eraseEvents(subjects, after);
+      events += page.events;
+      after = page.next;
+    }
   return events;
 };
 

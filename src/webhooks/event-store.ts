@@ -85,7 +85,10 @@ export const openEvents = (sql: SqlStorage) => {
       const lower = JSON.stringify(texts.map((text) => text.toLowerCase()));
       const rows = sql
         .exec<{ id: string; events: string | null }>(
-          `SELECT last_id AS id, iif(EXISTS (SELECT 1 FROM json_each(?2) WHERE instr(lower(events), value)), events, NULL) AS events
+          // By its limit, a block is put in lower case once, and not again for each text.
+          `SELECT last_id AS id, iif(EXISTS (
+             SELECT 1 FROM (SELECT lower(events) AS text LIMIT 1) CROSS JOIN json_each(?2) WHERE instr(text, value)
+           ), events, NULL) AS events
            FROM event_blocks WHERE last_id > ?1 ORDER BY last_id LIMIT ?3`,
           afterId,
           lower,

@@ -179,6 +179,25 @@ test('the gate goes on with an erasure whose call has died, also after a move', 
   expect(await pendingOf(ada)).toBe(0);
 });
 
+test('the outbox looks for a bounded number of licenses and customers at once', async () => {
+  const ada = await signUp();
+  const licenses = Array.from({ length: 120 }, (_, i) => `lic_${i}`);
+  await accountsD1
+    .prepare(
+      `INSERT INTO erasures (account_id, kind, subject, until_ms, created_at)
+       SELECT ?, 'license', value, 0, 1 FROM json_each(?)`,
+    )
+    .bind(ada.accountId, JSON.stringify(licenses))
+    .run();
+  const erased = vi.spyOn(WebhookOutbox.prototype, 'eraseEvents');
+  await finishErasures(ctxOf(ada.accountId), null, () => {});
+  const asked = erased.mock.calls.map(([{ licenseIds, emails }]) => [...licenseIds, ...emails]);
+  erased.mockRestore();
+  expect(asked.flat().toSorted()).toEqual(licenses.toSorted());
+  expect(Math.max(...asked.map(({ length }) => length))).toBeLessThanOrEqual(50);
+  expect(await pendingOf(ada)).toBe(0);
+});
+
 test('a call erases whom it names, and leaves other erasures to the gate', async () => {
   const ada = await signUp();
   await beginErasures(ada, 3);
