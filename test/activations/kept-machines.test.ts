@@ -213,7 +213,7 @@ describe('30 days after the leases of five machines have ended', () => {
     await tamper(
       accountId,
       `DROP INDEX activations_by_activation; DROP INDEX activations_by_fingerprint; DROP INDEX activations_by_name;
-       DROP TABLE machine_totals; ALTER TABLE recent_counters DROP COLUMN events;
+       DROP TABLE machine_totals; DROP TABLE ended_licenses; ALTER TABLE recent_counters DROP COLUMN events;
        UPDATE storage_version SET version = 9`,
     );
     await runDurableObjectAlarm(gate(accountId));
@@ -221,6 +221,18 @@ describe('30 days after the leases of five machines have ended', () => {
     vi.advanceTimersByTime(31 * DAY_MS);
     expect(await runDurableObjectAlarm(gate(accountId))).toBe(true);
     expect(await fingerprints()).toEqual([]);
+  });
+
+  test('thousands are deleted 1,000 at a time when others activate', async () => {
+    const { on, fingerprints, addMachines } = await open({ lease_seconds: 60 });
+    await addMachines(2_300);
+    vi.advanceTimersByTime(90 * DAY_MS);
+    const left: number[] = [];
+    for (let n = 1; n <= 3; n++) {
+      await on('activate', 5_000 + n);
+      left.push((await fingerprints()).length);
+    }
+    expect(left).toEqual([1_302, 303, 3]);
   });
 
   test('they are deleted when another machine activates', async () => {

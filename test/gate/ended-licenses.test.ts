@@ -173,7 +173,7 @@ test('what ends without machines costs nothing, and many with machines are erase
     await runDurableObjectAlarm(gate(ada.accountId));
     atOnce.push(erased() - before);
   }
-  expect(Math.max(...atOnce)).toBe(1_000);
+  expect(Math.max(...atOnce)).toBeLessThanOrEqual(1_000);
   expect(erased()).toBe(1_502);
   expect(await licensesWithMachines()).toEqual([kept]);
   expect(await readGate(ada.accountId, 'SELECT DISTINCT license_id AS id FROM seat_changes')).toEqual([

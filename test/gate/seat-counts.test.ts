@@ -76,7 +76,7 @@ test('the counts of a license, and the bytes of its machines, are those of its r
         expect(totals.bytes()).toBe(bytes());
         machines.trim(licenseId, { ...NO_TERMS, maxActivations: 10 }, nowMs + 31 * DAY_MS);
         expect(totals.bytes()).toBe(bytes());
-        machines.eraseLicense(licenseId);
+        machines.eraseLicenses([licenseId]);
         totals.writer.write();
         expect([totals.bytes(), bytes(), openMachineTotals(sql).bytes()]).toEqual([0, 0, 0]);
       }),

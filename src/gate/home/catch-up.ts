@@ -110,16 +110,14 @@ export const openCatchUp = (
       const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
       usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
-      for (const id of rows.deletedLicenses) machines.eraseLicense(id);
+      machines.eraseLicenses(rows.deletedLicenses);
       if (deletedIds.length > 0) ledger.forgetKeys([...deletedIds, ...copy.pruneDeletedKeys()]);
     });
     return more;
   };
 
   const addPage = (add: () => string[]) => {
-    changeCopy(() => {
-      for (const id of add()) machines.eraseLicense(id);
-    });
+    changeCopy(() => machines.eraseLicenses(add()));
     if (copy.loadPosition() === null) branches.forgetLog();
     planPage();
   };

@@ -12,6 +12,7 @@ import {
   SPARE_MACHINES,
   TRANSFER_MS,
 } from '../rules/seats.ts';
+import type { EndedLicenses } from './ended-licenses.ts';
 import {
   END_OF_HISTORY,
   END_OF_MACHINES,
@@ -30,7 +31,7 @@ import type { SeatHistory } from './seat-history.ts';
  * keeps. Deleting some reads all of its rows, so most calls delete none.
  */
 const SLACK_PART = 0.01;
-/** Rows that one call deletes at most, in a license that got a limit of its machines when it had many more. */
+/** Rows that one call deletes at most. A license that got a limit of its machines, or was out of use, may have many more to delete. */
 const MAX_TRIMMED = 1_000;
 const PRUNE_PAGE = 1_000;
 
@@ -89,9 +90,24 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
       Math.min(surplus, MAX_TRIMMED),
     );
 
+  /** Deletes machines whose seats ended 30 days ago. */
+  const trimOld = (licenseId: string, nowMs: number) =>
+    remove(
+      `license_id = ?1 AND fingerprint IN (
+         SELECT fingerprint FROM activations WHERE license_id = ?1 AND live_until_ms <= ?2 LIMIT ?3)`,
+      licenseId,
+      nowMs - TRANSFER_MS,
+      MAX_TRIMMED,
+    );
+
   return {
-    /** Deletes rows. */
-    remove,
+    /** Deletes some of a license's machines. Returns how many. */
+    eraseSome: (licenseId: string, limit: number): number =>
+      remove(
+        `license_id = ?1 AND fingerprint IN (SELECT fingerprint FROM activations WHERE license_id = ?1 LIMIT ?2)`,
+        licenseId,
+        limit,
+      ),
 
     /**
      * Deletes the license's machines that it doesn't keep. Call it after one was added. Returns whether some of them may have
@@ -99,8 +115,7 @@ export const openKeptMachines = (sql: SqlStorage, counts: SeatCounter, totals: M
      */
     trim: (licenseId: string, { maxActivations, maxTransfers }: Terms, nowMs: number): boolean => {
       const { recent, released, rows } = counts.at(licenseId, nowMs);
-      if (rows - recent > rows * SLACK_PART)
-        remove('license_id = ? AND live_until_ms <= ?', licenseId, nowMs - TRANSFER_MS);
+      if (rows - recent > rows * SLACK_PART) trimOld(licenseId, nowMs);
       if (maxActivations === null) return trimAll(licenseId, recent - SPARE_MACHINES, nowMs);
       const kept = releasedKept(maxActivations, maxTransfers);
       if (released - kept > kept * SLACK_PART) trimReleased(licenseId, released - kept, nowMs);
@@ -152,7 +167,8 @@ const FIRST_CHANGE: HistoryPosition = { licenseId: '', seq: 0 };
 
 /**
  * Deletes machines, with their names, 30 days after their seats have ended, also if nobody calls any more. It looks through all
- * machines, at most once a day, and at a page of them per alarm, and adds up their bytes and those of their history.
+ * machines, at most once a day, and at a page of them per alarm, and adds up their bytes and those of their history. What ended
+ * licenses leave goes first.
  */
 export const addMachinePruning = (
   { journal, alarm }: Pick<ObjectContext, 'journal' | 'alarm'>,
@@ -161,7 +177,10 @@ export const addMachinePruning = (
     machineTotals,
     seatClock,
   }: {
-    machines: Pick<KeptMachines, 'prunePage'> & { history: Pick<SeatHistory, 'countPage'> };
+    machines: Pick<KeptMachines, 'prunePage'> & {
+      history: Pick<SeatHistory, 'countPage'>;
+      ended: Pick<EndedLicenses, 'hasAny' | 'erasePage'>;
+    };
     machineTotals: MachineTotals;
     seatClock: Pick<SeatClock, 'read'>;
   },
@@ -197,9 +216,10 @@ export const addMachinePruning = (
 
   alarm.add({
     failure: 'gate_alarm_failed',
-    dueMs: machineTotals.pruneAtMs,
+    dueMs: (nowMs) => (machines.ended.hasAny() ? nowMs : machineTotals.pruneAtMs()),
     run: (nowMs) => {
-      if (nowMs >= (machineTotals.pruneAtMs() ?? Infinity)) journal.change(() => lookThrough(nowMs));
+      if (machines.ended.hasAny()) journal.change(machines.ended.erasePage);
+      else if (nowMs >= (machineTotals.pruneAtMs() ?? Infinity)) journal.change(() => lookThrough(nowMs));
     },
   });
 };

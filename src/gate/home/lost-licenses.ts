@@ -8,9 +8,9 @@ import type { CopiedLicense, TracedLicense } from '../rules/rows.ts';
 const IS_IN_NEXT = `EXISTS (
   SELECT 1 FROM licenses_next AS next WHERE next.license_key = licenses.license_key AND next.id = licenses.id)`;
 
-/** Licenses whose machines are erased at once. */
+/** Licenses that end at once. */
 export const MAX_ENDED = 1_000;
-/** What `Machines.eraseLicense` deletes. Most licenses have nothing of it. */
+/** What `Machines.eraseLicenses` deletes. Most licenses have nothing of it, and those that have ended are left to it. */
 const HAS_MACHINES = ['activations', 'seat_changes', 'seat_refusals']
   .map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE license_id = ended.id)`)
   .join(' OR ');
@@ -38,7 +38,7 @@ export const missingInNext = (sql: SqlStorage, replaced: string[], inD1: string[
       `SELECT id FROM (
          SELECT id FROM licenses WHERE NOT ${IS_IN_NEXT} UNION SELECT value FROM json_each(?)
        ) AS ended
-       WHERE (${HAS_MACHINES})
+       WHERE (${HAS_MACHINES}) AND id NOT IN (SELECT license_id FROM ended_licenses)
          AND id NOT IN (SELECT id FROM licenses_next) AND id NOT IN (SELECT value FROM json_each(?))
        LIMIT ${MAX_ENDED}`,
       JSON.stringify(replaced),

@@ -10,6 +10,7 @@ import {
   type NewMachine,
   TRANSFER_MS,
 } from '../rules/seats.ts';
+import { openEndedLicenses } from './ended-licenses.ts';
 import { openFindLicenses } from './find-licenses.ts';
 import { openKeptMachines } from './kept-machines.ts';
 import {
@@ -98,7 +99,8 @@ const openLongestUnseen = (sql: SqlStorage, counts: Pick<SeatCounter, 'at'>) => 
 export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
   const counts = openSeatCounts(sql);
   const history = openSeatHistory(sql, totals);
-  const { remove, trim, prunePage } = openKeptMachines(sql, counts, totals);
+  const { trim, prunePage, eraseSome } = openKeptMachines(sql, counts, totals);
+  const ended = openEndedLicenses(sql, { eraseMachines: eraseSome, eraseHistory: history.erase });
 
   const longestUnseen = openLongestUnseen(sql, counts);
 
@@ -106,6 +108,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     count: counts.at,
     goneAtMs: counts.goneAtMs,
     history,
+    ended,
     trim,
     prunePage,
     listLongestUnseen: longestUnseen.list,
@@ -157,6 +160,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
     /** Writes a machine, and gives it an id if it has none. Indexes are written only if their values are others. */
     write: (changed: NewMachine): Machine => {
       const { licenseId, fingerprint } = changed;
+      ended.keep(licenseId);
       const [before] = sql.exec<{ id: string; name: string | null; bytes: number } & SeatEndRow>(
         `SELECT id, name, live_until_ms, released_at_ms, ${MACHINE_BYTES} AS bytes FROM activations WHERE license_id = ? AND fingerprint = ?`,
         licenseId,
@@ -203,10 +207,10 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       return machines;
     },
 
-    eraseLicense: (licenseId: string) => {
-      remove('license_id = ?', licenseId);
-      history.erase(licenseId);
-      counts.forget(licenseId);
+    /** Erases what licenses that have ended leave, the most of it by and by. */
+    eraseLicenses: (licenseIds: string[]) => {
+      ended.add(licenseIds);
+      for (const licenseId of licenseIds) counts.forget(licenseId);
     },
   };
 };

@@ -61,12 +61,18 @@ const MAX_OTHER_REFUSALS = 49;
 const REFUSED_INTERVAL_MS = HOUR_MS;
 
 export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'addBytes'>) => {
-  const remove = (where: string, ...bindings: (string | number)[]) => {
+  /** Returns how many rows it has deleted. */
+  const remove = (where: string, ...bindings: (string | number)[]): number => {
     const gone = sql.exec<CountedChange>(
       `DELETE FROM seat_changes WHERE ${where} RETURNING license_id, seq, ${HISTORY_BYTES} AS bytes`,
       ...bindings,
     );
-    for (const change of gone) totals.addBytes(-change.bytes, placeOf(change));
+    let rows = 0;
+    for (const change of gone) {
+      totals.addBytes(-change.bytes, placeOf(change));
+      rows++;
+    }
+    return rows;
   };
 
   /** Each refused machine keeps its latest refusal, if it is among the latest of the license. */
@@ -173,9 +179,10 @@ export const openSeatHistory = (sql: SqlStorage, totals: Pick<MachineTotals, 'ad
       return noted !== undefined;
     },
 
-    erase: (licenseId: string) => {
-      remove('license_id = ?', licenseId);
+    /** Deletes the history of a license, which has a few hundred changes. Returns how many there were. */
+    erase: (licenseId: string): number => {
       sql.exec('DELETE FROM seat_refusals WHERE license_id = ?', licenseId);
+      return remove('license_id = ?', licenseId);
     },
   };
 };

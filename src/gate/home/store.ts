@@ -11,6 +11,7 @@ import { type AnnouncedChanges, openAnnounced } from './announced.ts';
 import { type BranchStore, openBranchStore } from './branch-store.ts';
 import { COPY_TABLES } from './copy-tables.ts';
 import { type Copy, openCopy } from './copy.ts';
+import { ENDED_LICENSES } from './ended-licenses.ts';
 import { MACHINE_INDEXES } from './find-licenses.ts';
 import { MACHINE_TOTALS, type MachineTotals, openMachineTotals } from './machine-rows.ts';
 import { type Machines, openMachines } from './machines.ts';
@@ -85,6 +86,7 @@ export const GATE_TABLES: ObjectTables = {
     MACHINE_TOTALS,
     EVENTS_OF_COUNTERS,
     MACHINE_INDEXES,
+    ENDED_LICENSES,
   ],
 };
 
