@@ -135,18 +135,20 @@ const sendOne = async (env: Env, account: LimitedAccount, row: PurchaseMailRow):
   }
   const keys = active.map(({ product, licenseKey }) => ({ product: product ?? '', licenseKey }));
   const { content, sender } = buyerMail(seller, keys, purchase.isTest);
-  try {
-    await deliver(env, to, content, sender);
-  } catch (error) {
+  await deliver(env, to, content, sender);
+  await saveSent(env, row);
+  return true;
+};
+
+/** Sends an email that is claimed. One that fails is tried again later, and keeps no other waiting. */
+const sendClaimed = (env: Env, account: LimitedAccount, row: PurchaseMailRow): Promise<boolean> =>
+  sendOne(env, account, row).catch(async (error: unknown) => {
     logError('purchase_mail_not_sent', error, { account_id: row.accountId, purchase_id: row.purchaseId });
     const tries = row.tries + 1;
     const dueAt = tries >= MAX_TRIES ? null : Date.now() + Math.min(5 * 60_000 * 4 ** row.tries, DAY_MS / 4);
     await save(env, row, { tries, dueAt, problem: 'not_delivered' });
     return true;
-  }
-  await saveSent(env, row);
-  return true;
-};
+  });
 
 /** Whether a notification of the purchase is unread, or what it doesn't say, such as how many were sold, was not once asked for. */
 const isBeingRead = sql`EXISTS (SELECT 1 FROM purchase_messages AS told
@@ -184,6 +186,7 @@ export const sendDueMails = async (env: Env, accountId: string): Promise<boolean
     await postponeAll(env, accountId, nowMs + HOUR_MS, 'account_not_verified');
     return false;
   }
-  for (const row of rows) if ((await claim(env, row)) && !(await sendOne(env, account, row))) return false;
+  for (const row of rows)
+    if ((await claim(env, row)) && !(await sendClaimed(env, account, row))) return false;
   return true;
 };

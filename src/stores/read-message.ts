@@ -44,7 +44,10 @@ const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promi
   return PROVIDERS[store.provider].read({ body, topic: row.topic });
 };
 
-/** Asks what is `left` again later, and less and less often. */
+/** How long after so many tries something that has failed is tried again: less and less often. */
+export const againAfter = (tries: number): number => Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
+
+/** Asks what is `left` again later. */
 const postpone = async (
   ctx: Ctx,
   row: StoreMessageRow,
@@ -52,8 +55,7 @@ const postpone = async (
   problem: string,
 ): Promise<boolean> => {
   const { tries } = row;
-  const delayMs = Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
-  const readAt = tries + 1 >= MAX_TRIES ? null : Date.now() + delayMs;
+  const readAt = tries + 1 >= MAX_TRIES ? null : Date.now() + againAfter(tries);
   await save(ctx, row, { asks: left, readAt, tries: tries + 1, problem });
   return true;
 };

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNotNull, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { databaseOf } from '../db/client.ts';
 import {
@@ -17,7 +17,7 @@ import { letDecide } from '../purchases/missing-offers.ts';
 import { settle } from '../purchases/settle.ts';
 import { logError } from '../shared/text/log.ts';
 import { checkStore } from './check.ts';
-import { readMessage } from './read-message.ts';
+import { againAfter, readMessage } from './read-message.ts';
 import { storeCtx } from './store-ctx.ts';
 import { hintWork } from './work-hint.ts';
 
@@ -32,7 +32,7 @@ const MINUTE_MS = 60_000;
 interface Due {
   known: Map<string, StoreRow>;
   messages: StoreMessageRow[];
-  toDecide: Pick<PurchaseRow, 'id' | 'storeId' | 'decideAt'>[];
+  toDecide: Pick<PurchaseRow, 'id' | 'storeId' | 'decideAt' | 'tries'>[];
   saved: Pick<OfferRow, 'storeId' | 'ref'>[];
 }
 
@@ -52,7 +52,12 @@ const findDue = async (env: Env, accountId: string): Promise<Due> => {
       .orderBy(asc(storeMessages.readAt))
       .limit(1),
     db
-      .select({ id: purchases.id, storeId: purchases.storeId, decideAt: purchases.decideAt })
+      .select({
+        id: purchases.id,
+        storeId: purchases.storeId,
+        decideAt: purchases.decideAt,
+        tries: purchases.tries,
+      })
       .from(purchases)
       .where(and(isFirstWith(purchases.storeId, purchases.decideAt), lte(purchases.decideAt, nowMs)))
       .orderBy(asc(purchases.decideAt))
@@ -69,13 +74,17 @@ const findDue = async (env: Env, accountId: string): Promise<Due> => {
 
 type Work = (env: Env, accountId: string, due: Due) => Promise<boolean>;
 
-// What is worked on is due again only later: nobody else begins with it, and if it always fails, the others don't wait for it.
+// What is worked on is due again only later: nobody else begins with it. If it then fails, that is its own failure, which ends no
+// hint: however many always fail, the others don't wait for them.
 
 /** A reading that fails is a try, so that no email waits for the next. */
-const countTry = async (env: Env, { accountId, id }: StoreMessageRow): Promise<void> => {
+const postponeMessage = async (env: Env, { accountId, id, tries }: StoreMessageRow): Promise<void> => {
   await databaseOf(env, accountId)
     .update(storeMessages)
-    .set({ tries: sql`tries + 1` })
+    .set({
+      tries: sql`tries + 1`,
+      readAt: sql`iif(read_at IS NULL, NULL, ${Date.now() + againAfter(tries)})`,
+    })
     .where(eq(storeMessages.id, id));
 };
 
@@ -89,16 +98,28 @@ const readDue: Work = async (env, accountId, { known, messages }) => {
       .returning({ id: storeMessages.id });
     if (!store || claimed.length === 0) continue;
     await readMessage(storeCtx(env, store), store, row).catch(async (error: unknown) => {
-      await countTry(env, row);
-      throw error;
+      logError('store_message_not_read', error, { account_id: accountId, store_id: row.storeId });
+      await postponeMessage(env, row);
     });
   }
   return messages.length > 0;
 };
 
+const postponePurchase = async (
+  env: Env,
+  accountId: string,
+  { id, tries }: Due['toDecide'][number],
+): Promise<void> => {
+  await databaseOf(env, accountId)
+    .update(purchases)
+    .set({ tries: tries + 1, decideAt: Date.now() + againAfter(tries) })
+    .where(and(eq(purchases.id, id), isNotNull(purchases.decideAt)));
+};
+
 const decideDue: Work = async (env, accountId, { known, toDecide }) => {
   let cost = 0;
-  for (const { id, storeId, decideAt } of toDecide) {
+  for (const row of toDecide) {
+    const { id, storeId, decideAt } = row;
     const store = known.get(storeId);
     if (!store || cost > MAX_COST) continue;
     const claimed = await databaseOf(env, accountId)
@@ -106,7 +127,15 @@ const decideDue: Work = async (env, accountId, { known, toDecide }) => {
       .set({ decideAt: Date.now() + MINUTE_MS })
       .where(and(eq(purchases.id, id), sql`decide_at IS ${decideAt}`))
       .returning({ id: purchases.id });
-    if (claimed.length > 0) cost += await settle(storeCtx(env, store), store, { purchaseIds: [id] });
+    if (claimed.length === 0) continue;
+    try {
+      cost += await settle(storeCtx(env, store), store, { purchaseIds: [id] });
+    } catch (error) {
+      logError('purchase_not_decided', error, { account_id: accountId, purchase_id: id });
+      await postponePurchase(env, accountId, row);
+      // How many queries it has made isn't known, so the others get another hint.
+      break;
+    }
   }
   return toDecide.length > 0;
 };

@@ -5,7 +5,9 @@ import { workOnStores } from '../../src/stores/work.ts';
 import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
+import { keepMails, mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
+import { verifyAddress } from '../support/sign-in.ts';
 
 test('a suspended account’s purchases fail with the reason, and succeed when they are tried again', async () => {
   const stop = withOperatorToken();
@@ -103,21 +105,82 @@ test('a customer whose address was changed is erased from what they bought, and 
   expect(JSON.stringify(body)).not.toMatch(/old@|Lost Person/);
 });
 
-test('a purchase that can never be decided doesn’t keep the others waiting', async () => {
+/** Works on all hints of an account, each of which may send another. Returns how many there were. */
+const workOnHints = async (accountId: string): Promise<number> => {
+  let [sent, worked] = [1, 0];
+  const send = async () => {
+    sent++;
+  };
+  const environment = Object.create(env, { WEBHOOKS: { value: { send } } }) as Env;
+  for (; worked < sent && worked < 50; worked++) await workOnStores(environment, accountId);
+  return worked;
+};
+
+test('many purchases that can never be decided don’t keep the others waiting', async () => {
   const shop = await openShop();
-  for (const order of ['1', '2']) await shop.notify(paid(order));
-  const due = accountsD1.prepare(
-    'UPDATE purchases SET decide_at = CAST(order_number AS INTEGER) WHERE store_id = ?',
-  );
-  const damaged = accountsD1.prepare(
-    `UPDATE purchase_facts SET fact = 'damaged' WHERE purchase_id =
-     (SELECT id FROM purchases WHERE store_id = ? AND order_number = '1')`,
-  );
   const { storeId, ada } = shop;
-  await accountsD1.batch([due.bind(storeId), damaged.bind(storeId)]);
-  for (let step = 0; step < 3; step++) await workOnStores(env, ada.accountId).catch(() => undefined);
-  const waiting = accountsD1.prepare(
-    'SELECT order_number FROM purchases WHERE store_id = ? AND decide_at <= ?',
+  for (const order of ['1', '2', '3', '4', '5', '6', '7']) await shop.notify(paid(order));
+  const set = (statement: string) => accountsD1.prepare(statement).bind(storeId).run();
+  await set('UPDATE purchases SET decide_at = CAST(order_number AS INTEGER) WHERE store_id = ?');
+  await set(
+    `UPDATE purchase_facts SET fact = 'damaged' WHERE purchase_id IN
+     (SELECT id FROM purchases WHERE store_id = ? AND order_number < '7')`,
   );
-  expect((await waiting.bind(storeId, Date.now()).all()).results).toEqual([]);
+  const dueAfter = async (ms: number) => {
+    const waiting = accountsD1.prepare(
+      'SELECT order_number FROM purchases WHERE store_id = ? AND decide_at > ? ORDER BY order_number',
+    );
+    const { results } = await waiting.bind(storeId, Date.now() + ms).all();
+    return results.map(({ order_number: order }) => order);
+  };
+  const damaged = ['1', '2', '3', '4', '5', '6'];
+  expect(await workOnHints(ada.accountId)).toBeLessThan(12);
+  expect(await dueAfter(0)).toEqual(damaged);
+  expect(await dueAfter(60_000)).toEqual([]);
+  await set('UPDATE purchases SET decide_at = 1 WHERE store_id = ? AND decide_at IS NOT NULL');
+  await workOnHints(ada.accountId);
+  expect(await dueAfter(3 * 60_000)).toEqual(damaged);
+});
+
+test('many notifications that can never be read don’t keep the others waiting', async () => {
+  const shop = await openShop();
+  for (const order of ['1', '2', '3', '4', '5', '6', '7']) await shop.notify(paid(order));
+  const set = (statement: string) => accountsD1.prepare(statement).bind(shop.storeId).run();
+  await set('UPDATE store_messages SET read_at = rowid, asks = NULL WHERE store_id = ?');
+  await set(
+    `UPDATE store_messages SET body = 'damaged' WHERE store_id = ?1
+     AND rowid < (SELECT max(rowid) FROM store_messages WHERE store_id = ?1)`,
+  );
+  expect(await workOnHints(shop.ada.accountId)).toBeLessThan(12);
+  const { results } = await accountsD1
+    .prepare('SELECT read_at > ? AS waits, tries FROM store_messages WHERE store_id = ? ORDER BY rowid')
+    .bind(Date.now(), shop.storeId)
+    .all();
+  expect(results).toEqual([
+    ...Array.from({ length: 6 }, () => ({ waits: 1, tries: 1 })),
+    { waits: null, tries: 0 },
+  ]);
+});
+
+test('an email that can never be written doesn’t keep the others waiting', async () => {
+  keepMails();
+  const shop = await openShop();
+  const { storeId, ada } = shop;
+  await verifyAddress(ada.accountId);
+  await shop.offer('pro', { grant: 'perpetual' });
+  for (const order of ['1', '2', '3']) await shop.notify(paid(order, { email: `buyer${order}@example.com` }));
+  await accountsD1
+    .prepare("UPDATE licenses SET terms = 'damaged' WHERE account_id = ? AND customer_email = ?")
+    .bind(ada.accountId, 'buyer1@example.com')
+    .run();
+  expect(await workOnHints(ada.accountId)).toBeLessThan(6);
+  expect(['1', '2', '3'].map((order) => mailsTo(`buyer${order}@example.com`).length)).toEqual([0, 1, 1]);
+  const { results } = await accountsD1
+    .prepare(
+      `SELECT tries, due_at > ? AS waits FROM purchase_mails
+       WHERE purchase_id IN (SELECT id FROM purchases WHERE store_id = ?) AND sent_at IS NULL`,
+    )
+    .bind(Date.now(), storeId)
+    .all();
+  expect(results).toEqual([{ tries: 1, waits: 1 }]);
 });
