@@ -1,10 +1,12 @@
-import { runDurableObjectAlarm } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import type { Customer } from '../support/client.ts';
+import { doMeanwhile } from '../support/d1-queries.ts';
 import { noteD1 } from '../support/d1-restore.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate } from '../support/gate.ts';
+import { evict, gate, readGate } from '../support/gate.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { sellerOn } from '../support/worlds.ts';
 
 // D1 is restored to an earlier time, with the rows of the feed that it had then. The gate has followed them already, and what it
@@ -86,4 +88,29 @@ test('a second restore is noticed, too, also if nothing has changed since the fi
     { licenseKey: 'BOUGHT-LAST' },
     { id, licenseKey: 'NEW-AND-SECRET' },
   ]);
+});
+
+const progressOf = async (accountId: string): Promise<{ appliedSeq: number; knownUntil?: number }> => {
+  const [row] = await readGate<{ value: string }>(
+    accountId,
+    "SELECT value FROM facts WHERE name = 'progress'",
+  );
+  return JSON.parse(row?.value ?? '{"appliedSeq":0}');
+};
+
+test('a new gate doesn’t take a read of the feed that a change has overtaken for one of a restored D1', async () => {
+  const ada = await sellerOn('scale');
+  const { accountId } = ada;
+  const { id } = await ada.createLicense();
+  await runInDurableObject(gate(accountId), (_gate, { storage }) => storage.deleteAll());
+  await evict(accountId);
+  let change: Promise<unknown> = Promise.resolve();
+  const isOvertaken = doMeanwhile(/^select "seq" from "feed"/, async () => {
+    change = ada.asSession('PATCH', `/api/v1/licenses/${id}`, { customer_email: 'other@example.com' });
+    await waitUntil(async () => (await progressOf(accountId)).appliedSeq > 0);
+  });
+  await gate(accountId).pull();
+  await change;
+  expect(isOvertaken()).toBe(true);
+  expect((await progressOf(accountId)).knownUntil).toBeUndefined();
 });

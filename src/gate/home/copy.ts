@@ -52,13 +52,14 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     orphans.forget();
     [progress, account] = [null, null];
   }
-  const known = progress ?? noProgress(epoch);
+  let known: Readonly<Progress> = progress ?? noProgress(epoch);
   tables.create('');
   if (known.reload) tables.create('_next');
   let reportedBytes = readFact(REPORTED) as number | null;
 
   const advance = (step: Partial<Progress>) => {
-    Object.assign(known, step);
+    // What was asked for before stays as it was: a read of the feed is judged by where it began.
+    known = { ...known, ...step };
     writeFact('progress', known);
   };
 
@@ -126,7 +127,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   }
 
   return {
-    progress: (): Readonly<Progress> => known,
+    progress: () => known,
     account: () => account,
 
     /** How many bytes of machines D1 was told of since this copy was loaded, or null. */
