@@ -53,8 +53,8 @@ export const beginTurn = async (db: AccountDatabase, work: string): Promise<stri
     .onConflictDoUpdate({
       target: scheduledPositions.work,
       set: { position: end },
-      // Or it was begun by a clock that has been set back since.
-      setWhere: sql`CAST(${scheduledPositions.position} AS INTEGER) NOT BETWEEN ${nowMs + 1} AND ${nowMs + TURN_MS}`,
+      // An end that is far too late is of a clock that has been set back since. A little too late, it is of another machine's.
+      setWhere: sql`CAST(${scheduledPositions.position} AS INTEGER) NOT BETWEEN ${nowMs + 1} AND ${nowMs + 2 * TURN_MS}`,
     })
     .returning({ work: scheduledPositions.work });
   return begun.length > 0 ? end : null;
