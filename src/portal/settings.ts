@@ -77,7 +77,8 @@ const settingsOf = async (ctx: Ctx, input: z.output<typeof putPortalInput>, curr
 const renaming = (nowMs: number) => {
   const isRenamed = sql`portals.slug IS NOT NULL AND portals.slug IS NOT excluded.slug`;
   const isBack = sql`ifnull(portals.former_slug = excluded.slug, 0)`;
-  const isKept = sql`ifnull(portals.former_until > ${nowMs}, 0)`;
+  // A slug that was cleared and taken again is kept beside itself.
+  const isKept = sql`ifnull(portals.former_until > ${nowMs} AND portals.former_slug <> portals.slug, 0)`;
   const isJustTaken = sql`ifnull(portals.former_until > ${nowMs + FORMER_MS}, 0)`;
   const untilMs = sql`${nowMs + FORMER_MS} + iif(${isBack}, 0, ${SECOND_THOUGHTS_MS})`;
   const former = (present: SQL, given: SQL) => sql<null>`CASE

@@ -124,6 +124,11 @@ test('a slug that customers have links to is kept, however often its portal is r
   // What is taken back at once leaves no trace.
   expect(await put(ada, 'a')).toBe('200 ok');
   expect(await former()).toBeNull();
+  // One that was cleared and taken again is in nobody's way.
+  for (const name of [null, 'a']) expect(await put(ada, name)).toBe('200 ok');
+  await letHoursPass(2);
+  expect(await put(ada, 'e')).toBe('200 ok');
+  expect(await former()).toBe(`${slug}-a`);
 });
 
 test('a color may have three digits, and an export has the settings', async () => {
