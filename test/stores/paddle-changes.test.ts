@@ -125,6 +125,35 @@ test('a change of one of several prices doesn’t keep the license of another on
   }
 });
 
+test('of prices that are added one after the other, each ends when its own payment is refunded', () => {
+  const plans = { ...PLANS, seats: 'seats', pass: 'pass' };
+  const later = '2027-01-20T12:00:00Z';
+  const sent = [
+    first,
+    paidFor('txn_2', { seats: 1 }, update),
+    paidFor('txn_3', { pass: 1 }, { ...update, createdAt: later }),
+    now([['solo', 1]], PERIOD.starts_at),
+    now(
+      [
+        ['solo', 1],
+        ['seats', 1],
+        ['pass', 1],
+      ],
+      later,
+    ),
+  ];
+  const refunded = (id: string) => sold(paddle, [...sent, refund(id)], plans);
+  expect(sold(paddle, sent, plans)).toEqual([
+    'solo ×1 to 2027-02-10, seats ×1 to 2027-02-10, pass ×1 to 2027-02-10',
+  ]);
+  expect(refunded('txn_2')).toEqual([
+    'solo ×1 to 2027-02-10, revoked seats ×1 to 2027-02-10, pass ×1 to 2027-02-10',
+  ]);
+  expect(refunded('txn_3')).toEqual([
+    'solo ×1 to 2027-02-10, seats ×1 to 2027-02-10, revoked pass ×1 to 2027-02-10',
+  ]);
+});
+
 test('a change of the card pays for nothing', () => {
   const at = '2027-01-20T12:00:00Z';
   const card = paid('txn_2', {

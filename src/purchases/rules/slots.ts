@@ -118,6 +118,22 @@ const toSlotPayment = (payment: Payment, line: PurchaseLine): SlotPayment => {
   return { payment, line, through, subscription };
 };
 
+/**
+ * Returns what is paid with a payment, or null if it says nothing of that. Of a store that tells elsewhere all that is paid by now,
+ * that leaves out what was added later.
+ */
+const paidWith = (
+  { lines, areChanges, billed }: Payment,
+  last: Placed,
+  current: PurchaseLine[],
+): PurchaseLine[] | null => {
+  if (lines === null || billed === null) return lines;
+  if (areChanges) return change([...last.values()], lines);
+  const known = new Set(current.map(({ refs }) => refs[0]));
+  const isBilled = ({ refs }: PurchaseLine) => billed.has(refs[0] ?? '');
+  return lines.some(isBilled) ? lines.filter((line) => isBilled(line) || known.has(line.refs[0])) : lines;
+};
+
 /** Leaves out what a change has left as it was: its payment was not for that. Nothing may show yet what was changed. */
 const billedOf = ({ billed, areChanges }: Payment, placed: Placed, slots: Slot[]): Placed => {
   if (billed === null) return placed;
@@ -144,11 +160,8 @@ export const slotsOf = (payments: Payment[], ordered: PurchaseLine[]): Slot[] =>
   const slots: Slot[] = current.map(({ refs }, slot) => ({ slot, paid: [], refs: [refs] }));
   let last: Placed = new Map(current.entries());
   for (const payment of payments) {
-    const { lines, areChanges, fromMs } = payment;
-    const placed =
-      lines === null
-        ? goesOn(payment, last, current)
-        : place(current, areChanges ? change([...last.values()], lines) : lines, fromMs);
+    const lines = paidWith(payment, last, current);
+    const placed = lines === null ? goesOn(payment, last, current) : place(current, lines, payment.fromMs);
     for (const [slot, line] of billedOf(payment, placed, slots)) {
       slots[slot] ??= { slot, paid: [], refs: [] };
       const paid = toSlotPayment(payment, line);
