@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sendKey } from './send-key.js';
 import { readLemonSqueezy, readStripe } from './stores.js';
 
@@ -7,12 +8,20 @@ const { LATCHKEY_URL, LATCHKEY_API_KEY, STRIPE_SECRET, LEMON_SQUEEZY_SECRET, POR
 /** The product of each payment link at Stripe and each variant at Lemon Squeezy. Null: it gives no license. */
 const offers = JSON.parse(readFileSync(new URL('offers.json', import.meta.url), 'utf8'));
 
+const MAX_WAIT_SECONDS = 10;
+
 const latchkey = async (method, path, body, headers = {}) => {
   const response = await fetch(`${LATCHKEY_URL}/api/v1/licenses${path}`, {
     method,
     headers: { 'x-api-key': LATCHKEY_API_KEY, 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
   });
+  // A search of many licenses is told to wait for a moment.
+  const waitSeconds = Number(response.headers.get('retry-after') ?? Infinity);
+  if (response.status === 429 && waitSeconds <= MAX_WAIT_SECONDS) {
+    await delay(waitSeconds * 1_000);
+    return latchkey(method, path, body, headers);
+  }
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return response.json();
 };
