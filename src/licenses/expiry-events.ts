@@ -73,8 +73,8 @@ const findPosition = async (db: AccountDatabase): Promise<Position | null> => {
 const readNext = async (db: AccountDatabase, position: Position) => {
   const { day, atAccount, step, licenseId } = position;
   const days = STEPS.map((left, number) => sql`(${number}, ${addDays(day, left)})`);
-  const [window] = await db.all<{ last: string | null; number: number }>(sql`
-    SELECT max(id) AS last, count(*) AS number
+  const [window] = await db.all<{ last: string | null }>(sql`
+    SELECT max(id) AS last
     FROM (SELECT id FROM accounts WHERE id > ${atAccount} ORDER BY id LIMIT ${MAX_ACCOUNTS})`);
   const through = window?.last ?? atAccount;
   const due = await db.all<Due>(sql`
@@ -85,8 +85,8 @@ const readNext = async (db: AccountDatabase, position: Position) => {
       AND due.account_id = accounts.id AND due.expires_at = days.column2 AND due.status = 'active'
       AND due.id > iif(accounts.id = ${atAccount} AND days.column1 = ${step}, ${licenseId}, '')
     LIMIT ${MAX_LICENSES}`);
-  // The day ends once nothing is left, so that all gates have been told by then.
-  if (due.length === 0 && window?.number !== MAX_ACCOUNTS) return { due, next: startOf(addDays(day, 1)) };
+  // The day ends only after the last account, because the gates of all accounts that have been passed are told first.
+  if (due.length === 0 && through === atAccount) return { due, next: startOf(addDays(day, 1)) };
   const last = due.length === MAX_LICENSES ? due.at(-1) : undefined;
   const place = last
     ? { atAccount: last.accountId, step: last.step, licenseId: last.id }
