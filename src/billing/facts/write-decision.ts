@@ -18,19 +18,17 @@ const DECISIVE = {
   payment: ['status', 'refundedAmount', 'subscriptionId', 'checkoutRef', 'refundDueAt'],
   subscription: ['status', 'plan', 'periodEnd', 'failedAt', 'disputedAt', 'cancelledAt', 'endsAt'],
 } as const;
+const PAYMENT_COLUMNS = ['id', ...DECISIVE.payment] as const;
 
-const isPaymentAsRead = ({ db }: DatabaseCtx, row: PaymentRow): SQL =>
-  exists(
-    db
-      .select({ id: payments.id })
-      .from(payments)
-      .where(
-        and(
-          eq(payments.id, row.id),
-          ...DECISIVE.payment.map((name) => sql`${payments[name]} IS ${row[name]}`),
-        ),
-      ),
+/** A single parameter, however many payments there are: D1 allows 100 in a statement. */
+const arePaymentsAsRead = (rows: PaymentRow[]): SQL => {
+  const read = rows.map((row) => Object.fromEntries(PAYMENT_COLUMNS.map((name) => [name, row[name]])));
+  const isSame = PAYMENT_COLUMNS.map(
+    (name) => sql`${payments[name]} IS read.value ->> ${sql.raw(`'${name}'`)}`,
   );
+  const row = sql`SELECT 1 FROM ${payments} WHERE ${sql.join(isSame, sql` AND `)}`;
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(read)}) AS read WHERE NOT EXISTS (${row}))`;
+};
 
 /** Only the terms depend on when they were read. Other decisions leave that as it is, so they may cross a reading. */
 const isOfTerms = (row: SubscriptionRow, next: SubscriptionRow) => next.readAt !== row.readAt;
@@ -114,16 +112,19 @@ const writeAccount = ({ db }: DatabaseCtx, { live }: Books, decision: Decision) 
 
 /** Returns the statements of a decision, and the condition that what it was decided on is still true. */
 export const writeDecision = (ctx: DatabaseCtx, books: Books, decision: Decision) => {
-  const known = { payments: [books.payment, books.change, ...books.current] };
-  const paymentOf = (id: string) => known.payments.find((row) => row?.id === id) ?? null;
+  const known = [books.payment, books.change, ...books.current];
+  const paymentOf = (id: string) => known.find((row) => row?.id === id) ?? null;
   const subscriptionOf = (id: string) =>
     [books.live, books.subscription].find((row) => row?.id === id) ?? null;
-  const conditions: SQL[] = [isAccountAsRead(ctx, books, decision.accountId)];
+  // What else was paid for the period decides, too, also where it stays as it is: two refunds may end the plan only together.
+  const read = [...decision.payments.map(({ id }) => paymentOf(id)), ...books.current];
+  const conditions: SQL[] = [
+    isAccountAsRead(ctx, books, decision.accountId),
+    arePaymentsAsRead(read.filter((row) => row !== null)),
+  ];
   const statements: BatchItem<'sqlite'>[] = [];
   for (const next of decision.payments) {
-    const row = paymentOf(next.id);
-    if (row) conditions.push(isPaymentAsRead(ctx, row));
-    statements.push(...writePayment(ctx, row, next));
+    statements.push(...writePayment(ctx, paymentOf(next.id), next));
   }
   for (const next of decision.subscriptions) {
     const row = subscriptionOf(next.id);

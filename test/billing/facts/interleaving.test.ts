@@ -10,7 +10,8 @@ import { once } from '../../../src/gate/worker/commit.ts';
 import { AppError } from '../../../src/shared/app-error.ts';
 import { addMonths } from '../../../src/shared/rules/dates.ts';
 import { ORIGIN, signUp } from '../../support/client.ts';
-import { ctxOf } from '../../support/databases.ts';
+import { doBefore } from '../../support/d1-queries.ts';
+import { accountsD1, ctxOf } from '../../support/databases.ts';
 import { begin, billingRowsOf, press } from '../sandbox.ts';
 
 test('a failed payment that is committed after the renewal by the same invoice changes nothing', async () => {
@@ -93,4 +94,68 @@ test('a cancellation that a notification of the provider overtakes answers once 
   expect(await limit()).toBe(1_000);
   expect(await cancel()).toEqual(first);
   expect(idempotency.onRepeat).toHaveBeenCalledOnce();
+});
+
+/** A plan whose period was paid with two invoices: the first one, and one for an upgrade. */
+const withUpgrade = async () => {
+  const ada = await signUp();
+  const { payment_id, checkout_url } = await begin(ada);
+  await press(checkout_url, 'paid');
+  const provider = (await findProvider(env, 'sandbox', ORIGIN))!;
+  const ctx = ctxOf(ada.accountId);
+  const startMs = Date.now();
+  const about = { subscriptionRef: `sandbox_${payment_id}`, paymentId: null, currency: 'usd' };
+  const base = { ...about, invoiceRef: payment_id as string, amount: 2_900 };
+  const upgrade = { ...about, invoiceRef: `in_${payment_id}`, amount: 16_450 };
+  const untilMs = (await accountsD1
+    .prepare('SELECT period_end FROM subscriptions WHERE account_id = ?')
+    .bind(ada.accountId)
+    .first<number>('period_end'))!;
+  const period = { startMs, endMs: untilMs };
+  await applyFact(ctx, provider, { kind: 'settled', ...upgrade, paidAtMs: startMs, plan: 'scale', period });
+  return {
+    ada,
+    invoices: [
+      { ...base, untilMs },
+      { ...upgrade, untilMs },
+    ] as const,
+    apply: (fact: Fact) => applyFact(ctx, provider, fact),
+    /** Commits the second fact between the reads of the first one and its commit. */
+    applyBoth: async (first: Fact, second: Fact) => {
+      const hasHappened = doBefore(/insert into "applied_facts"/, () => applyFact(ctx, provider, second));
+      await applyFact(ctx, provider, first);
+      expect(hasHappened()).toBe(true);
+    },
+  };
+};
+
+test('refunding both payments of a period at the same time ends the plan', async () => {
+  const { ada, invoices, applyBoth } = await withUpgrade();
+  const [base, upgrade] = invoices;
+  await applyBoth({ kind: 'refunded', ...base }, { kind: 'refunded', ...upgrade });
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
+    account: [{ plan_until: expect.any(Number) }],
+    subscriptions: [{ status: 'ended' }],
+    payments: [{ status: 'refunded' }, { status: 'refunded' }],
+  });
+});
+
+test('winning the disputes of both payments of a period at the same time gives the plan back', async () => {
+  const { ada, invoices, apply, applyBoth } = await withUpgrade();
+  const disputed = (state: 'open' | 'won') =>
+    invoices.map((invoice) => ({
+      kind: 'disputed' as const,
+      ...invoice,
+      state,
+      disputeRef: `dp_${invoice.invoiceRef}`,
+    }));
+  for (const fact of disputed('open')) await apply(fact);
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({ subscriptions: [{ status: 'past_due' }] });
+  const [first, second] = disputed('won');
+  await applyBoth(first!, second!);
+  expect(await billingRowsOf(ada.accountId)).toMatchObject({
+    account: [{ plan_until: null }],
+    subscriptions: [{ status: 'active' }],
+    payments: [{ status: 'paid' }, { status: 'paid' }],
+  });
 });
