@@ -1,5 +1,6 @@
 import { paymentFailed, planEnding, usageReached, webhookDisabled } from '../mail/account-templates.ts';
 import { openOwner } from '../mail/owner.ts';
+import { ownLimits } from '../shared/config/settings.ts';
 import { coalesce } from '../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../shared/objects/context.ts';
 import { within } from '../shared/objects/within.ts';
@@ -76,6 +77,8 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm, journal }: ObjectCo
     const failed: Payload[] = [];
     for (const payload of due) {
       const subject = JSON.parse(payload) as Subject;
+      // A subscription may still run, or one may have waited since plans were sold. Now no mail speaks of plans.
+      if (TOPICS[subject.event] === 'billing' && ownLimits(env)) continue;
       if (!(await tell(TOPICS[subject.event], contentOf(subject)))) failed.push(payload);
     }
     // What was added meanwhile is behind the others, and may read like one of them.

@@ -1,12 +1,21 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { appliedFacts } from '../../src/db/schema.ts';
+import { eventChange } from '../../src/gate/feed/write.ts';
+import { commit } from '../../src/gate/worker/commit.ts';
 import { parseLimits } from '../../src/shared/config/parse.ts';
 import { settingsOf } from '../../src/shared/config/settings.ts';
+import { isoTime } from '../../src/shared/rules/dates.ts';
 import { type Limits, OWN_LIMITS } from '../../src/shared/rules/plans.ts';
+import { newEvent } from '../../src/shared/text/events.ts';
 import { call, type Customer, register, signUp } from '../support/client.ts';
+import { ctxOf } from '../support/databases.ts';
 import { gate, kill } from '../support/gate.ts';
+import { mailsTo } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
+import { outbox } from '../support/outbox.ts';
 
 // A service that sells no plans: `PAYMENTS = "none"`. Its operator is often the only seller.
 
@@ -93,6 +102,28 @@ test('an operator can’t grant a plan', async () => {
   restore();
   expect(granted.status).toBe(400);
   expect(granted.body.error.details[0].message).toContain('sells no plans');
+});
+
+test('no mail speaks of a plan, although a subscription from before still runs', async () => {
+  await deploy(ada);
+  await runInDurableObject(outbox(ada.accountId), (object) =>
+    deployTo(Reflect.get(object, 'env'), OWN_LIMITS),
+  );
+  const nowMs = Date.now();
+  const plan = { plan: 'pro', ends_at: isoTime(nowMs), customer_email: ada.email };
+  const usage = { percent: 80, api_usage: 8, api_limit: 10, customer_email: ada.email };
+  const events = [
+    newEvent('payment.failed', nowMs, plan),
+    newEvent('plan.ending', nowMs, { ...plan, reason: 'payment_failed' }),
+    newEvent('usage.threshold', nowMs, usage),
+  ] as const;
+  const [failed, ending, last] = events.map(eventChange);
+  const ctx = ctxOf(ada.accountId);
+  const nothing = ctx.db.delete(appliedFacts).where(eq(appliedFacts.name, ada.accountId));
+  await commit(ctx, [nothing], [failed!, ending!, last!]);
+  const subjects = () => mailsTo(ada.email).map(({ subject }) => subject);
+  await expect.poll(subjects).toContain('Your account has used 80% of its API calls');
+  expect(subjects().filter((subject) => /plan|payment/.test(subject))).toEqual([]);
 });
 
 test('PLAN_LIMITS names some limits, and the others stay as they are', () => {
