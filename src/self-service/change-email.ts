@@ -73,14 +73,13 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
   const from = newLink(ctx, 'change_from', { email, changeId: change.id });
   const to = newLink(ctx, 'change_to', { email: newEmail, changeId: change.id });
   const target = [portalEmailChanges.accountId, portalEmailChanges.email];
-  const { id } = portalEmailChanges;
   const isNoted = sql`EXISTS (SELECT 1 FROM ${portalEmailChanges} WHERE ${isRow(ctx, email, change.id)})`;
   const [noted] = await db.batch([
     db
       .insert(portalEmailChanges)
       .values({ accountId, email, ...fields })
       .onConflictDoUpdate({ target, set: fields, setWhere: isReplaceable(licenseId) })
-      .returning({ id }),
+      .returning({ id: portalEmailChanges.id }),
     // Those of the replaced change: this one's is stored once it is sent.
     db.delete(portalTokens).where(and(isTokenOf(ctx, email, 'change_from'), isNoted)),
     auditIf(ctx, isNoted, 'customer.request_email_change', licenseId),
@@ -235,15 +234,17 @@ const takeDue = ({ db }: DatabaseCtx): Promise<EmailChangeRow[]> => {
     .returning();
 };
 
-/** Goes on with changes of customers who have more licenses than a request changes, and with those that were cut off. */
-export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<void> => {
-  for (const change of await takeDue({ env, db })) {
-    const { accountId } = change;
-    const actor = { kind: 'customer', id: null } as const;
+/** Goes on with changes of more licenses than a request changes, and those that were cut off. Returns whether more is due. */
+export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<boolean> => {
+  const customer = { key: null, actor: { kind: 'customer', id: null }, ip: null } as const;
+  const due = await takeDue({ env, db });
+  const made: ('under_way' | 'done')[] = [];
+  for (const change of due) {
     try {
-      await carryOut({ env, db, accountId, key: null, actor, ip: null }, change);
+      made.push(await carryOut({ env, db, accountId: change.accountId, ...customer }, change));
     } catch (error) {
-      logError('email_change_not_made', error, { account_id: accountId });
+      logError('email_change_not_made', error, { account_id: change.accountId });
     }
   }
+  return made.includes('under_way') || (made.length > 0 && due.length === CHANGES_PER_RUN);
 };
