@@ -11,8 +11,7 @@ export const LISTEN_MS = 5 * 60_000;
 /** The time is stored with at most one poll a minute. */
 const RENEW_MS = 60_000;
 const MAX_ARRIVALS = 10_000;
-/** A page has at most 100 events. */
-const BLOCKS_PER_PAGE = 2;
+const EVENTS_PER_PAGE = 100;
 
 const STATE = 'listening';
 /** The tag of the sockets of clients that want `license.verified`. */
@@ -58,7 +57,7 @@ export const openListening = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'jou
   /** Whether no block after the cursor is missing of those that the client wants. */
   const isKnown = (cursor: number, verified: boolean, nowMs: number) =>
     (verified ? wantsVerified(nowMs) && cursor >= state.verifiedAfter : isActive(nowMs)) &&
-    cursor >= state.after &&
+    cursor >= Math.max(state.after, lastNumber() - MAX_ARRIVALS) &&
     cursor <= lastNumber();
 
   /** A call whose time is over doesn't wait, even if the end of its connection went unnoticed. */
@@ -89,19 +88,31 @@ export const openListening = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'jou
     save({ after: upTo });
   };
 
+  /** Whether a block after the cursor may have events that the client wants. */
+  const hasMore = (cursor: number, verified: boolean): boolean =>
+    sql
+      .exec('SELECT 1 FROM arrivals WHERE number > ? AND (? OR is_for_all) LIMIT 1', cursor, Number(verified))
+      .toArray().length > 0;
+
+  /** Most blocks of a busy account have few events, so a page has as many blocks as fit in it, and at least one. */
   const read = (cursor: number, verified: boolean): Arrivals => {
     const rows = sql
       .exec<{ number: number; events: string }>(
-        `SELECT number, events FROM arrivals JOIN event_blocks ON last_id = block_id
-         WHERE number > ? ORDER BY number LIMIT ?`,
+        `SELECT number, events FROM (
+           SELECT number, block_id, sum(size) OVER (ORDER BY number) AS total FROM (
+             SELECT number, block_id, size FROM arrivals JOIN event_blocks ON last_id = block_id
+             WHERE number > ?1 AND (?2 OR is_for_all) ORDER BY number LIMIT ?3
+           )
+         ) JOIN event_blocks ON last_id = block_id WHERE total <= max(?3, size) ORDER BY number`,
         cursor,
-        BLOCKS_PER_PAGE,
+        Number(verified),
+        EVENTS_PER_PAGE,
       )
       .toArray();
     const events = rows.flatMap((row) => JSON.parse(row.events) as WebhookEvent[]);
     return {
       events: events.filter((event) => event.name !== TEST_EVENT && (verified || !isVerified(event))),
-      cursor: rows.length === BLOCKS_PER_PAGE ? (rows.at(-1)?.number ?? cursor) : lastNumber(),
+      cursor: rows.at(-1)?.number ?? lastNumber(),
     };
   };
 
@@ -115,7 +126,12 @@ export const openListening = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'jou
     record: (blockId: string, events: WebhookEvent[], nowMs: number) => {
       const isForAll = !events.every(isVerified);
       if (isForAll ? !isActive(nowMs) : !wantsVerified(nowMs)) return;
-      sql.exec('INSERT INTO arrivals (number, block_id) VALUES (?, ?)', lastNumber() + 1, blockId);
+      sql.exec(
+        'INSERT INTO arrivals (number, block_id, is_for_all) VALUES (?, ?, ?)',
+        lastNumber() + 1,
+        blockId,
+        Number(isForAll),
+      );
       for (const socket of isForAll ? ctx.getWebSockets() : ctx.getWebSockets(VERIFIED)) socket.close();
     },
 
@@ -138,7 +154,7 @@ export const openListening = ({ ctx, journal }: Pick<ObjectContext, 'ctx' | 'jou
 
     /** Accepts a WebSocket, which the next block of events closes, unless there is one that the caller hasn't read. */
     wait: ({ after: cursor, waitMs, limit, by, verified }: EventWait, nowMs: number): Response => {
-      if (!isKnown(cursor, verified, nowMs) || cursor < lastNumber()) return new Response();
+      if (!isKnown(cursor, verified, nowMs) || hasMore(cursor, verified)) return new Response();
       const waiting = waitingCalls(by, nowMs);
       if (waiting.length >= limit) {
         if (by === 'api_key') return new Response(null, { status: REFUSED });

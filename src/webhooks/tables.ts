@@ -28,5 +28,7 @@ export const OUTBOX_TABLES: ObjectTables = {
     INSERT INTO erased_events SELECT last_id FROM event_blocks WHERE instr(events, '"' || last_id || '"') = 0;`,
     // What calls with an Idempotency-Key have changed, with the result that a repeat gets.
     `CREATE TABLE made (id TEXT PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID;`,
+    // Whether a block has more than `license.verified`, which not every client wants.
+    `ALTER TABLE arrivals ADD COLUMN is_for_all INTEGER NOT NULL DEFAULT 1;`,
   ],
 };

@@ -185,6 +185,7 @@ test('a backup of an earlier release gets the tables of this one', async () => {
   const kept = lines
     .filter((line) => !line.includes('"erased_events"'))
     .map((line) => withoutColumn(line, 'recent_counters', 'events'))
+    .map((line) => withoutColumn(line, 'arrivals', 'is_for_all'))
     .slice(0, -1);
   const end = { type: 'end', lines: kept.length };
   const earlier = [JSON.stringify({ ...JSON.parse(header), steps }), ...kept, JSON.stringify(end)].join('\n');
