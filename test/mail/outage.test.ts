@@ -10,9 +10,10 @@ import { HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { captureLogs } from '../http/security.ts';
 import { publicCtx } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { heldFor, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 
-// Notices of a time in which no email can be sent.
+// Notices of a time in which no email can be sent, and of one in which there are very many.
 
 beforeEach(() => {
   useFakeClock();
@@ -89,4 +90,58 @@ test('a notice whose link can’t be unsealed waits for its key, and no other of
   vi.advanceTimersByTime(HOUR_MS);
   await sendHeldNotices({ db: publicCtx.firstDb, env: withKey });
   expect((await lastMailTo(to, 2)).text).toContain('#token=lkt_restore');
+});
+
+/** Holds notices that are due, in this order. */
+const holdDue = async (notices: { email: string; subject?: string }[]) => {
+  for (const [i, { email, subject = content.subject }] of notices.entries()) {
+    const dueAt = Date.now() - notices.length + i;
+    await publicCtx.firstDb
+      .insert(heldNotices)
+      .values({ email, subject, accountId: 'acct_x', content, dueAt });
+  }
+};
+
+const addresses = (count: number, domain: string) =>
+  Array.from({ length: count }, (_, i) => ({ email: `person-${i}@${domain}` }));
+
+test('however many notices are due, an hour sends all of them', async () => {
+  const many = Array.from({ length: 120 }, (_, i) => ({ email: 'many@due.example', subject: `Notice ${i}` }));
+  const others = addresses(210, 'due.example');
+  await holdDue([...many, ...others]);
+  await runHourly();
+  expect(mailsTo('many@due.example')).toHaveLength(1);
+  for (const { email } of others) expect(mailsTo(email)).toHaveLength(1);
+});
+
+test('an address with many notices takes no place of another in a run', async () => {
+  const many = Array.from({ length: 120 }, (_, i) => ({
+    email: 'flooded@due.example',
+    subject: `Notice ${i}`,
+  }));
+  await holdDue([...many, { email: 'second@due.example' }]);
+  expect(await sendHeldNotices({ db: publicCtx.firstDb, env })).toBe(false);
+  expect(mailsTo('second@due.example')).toHaveLength(1);
+});
+
+test('a notice that can’t be sent is tried once in an hour, however many others are sent', async () => {
+  captureLogs();
+  const tries: string[] = [];
+  const { EMAIL } = env;
+  const send = (mail: EmailMessage) => {
+    tries.push(mail.to);
+    return mail.to.endsWith('refused.example')
+      ? Promise.reject(new Error('The recipient is invalid.'))
+      : EMAIL.send(mail);
+  };
+  const stop = sendMailsBy(send as SendEmail['send']);
+  const refused = addresses(110, 'refused.example');
+  const sent = addresses(95, 'sent.example');
+  await holdDue([...refused.slice(0, 10), ...sent, ...refused.slice(10)]);
+  await runHourly();
+  // The first run sends 90. The second sends five and comes to 95 that fail, the third to five.
+  expect(tries.toSorted()).toEqual([...refused, ...sent].map(({ email }) => email).toSorted());
+  await holdDue(addresses(100, 'other.refused.example'));
+  expect(await sendHeldNotices({ db: publicCtx.firstDb, env })).toBe(false);
+  stop();
 });
