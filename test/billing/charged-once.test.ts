@@ -185,6 +185,21 @@ test('who buys anew while the invoice of a change is overdue gets back what the 
   expect(await refundsOf((first as StripeObject)['id'] as string)).toBe(1);
 });
 
+test('an overdue invoice that is paid after an end at Stripe is given back, also if that is read first', async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
+  await atStripe.bill(open);
+  await atStripe.put({ status: 'canceled', ended_at: (RENEWAL_MS + 5_000) / 1_000 });
+  vi.setSystemTime(RENEWAL_MS + DAY_MS);
+  const paid = invoice({ ...open, status: 'paid' }, atStripe.id);
+  await atStripe.put({ latest_invoice: paid });
+  await notify('invoice.paid', paid);
+  expect(await statusesOf(ada)).toEqual(['refunded', 'paid']);
+  expect(await refundsOf(open.id)).toBe(1);
+});
+
 test.for(['period_end', 'now'])(
   'a change and a cancellation (%s) at the same time end here as they ended at Stripe',
   async (at) => {

@@ -124,9 +124,9 @@ const boughtFact = (
 };
 
 /**
- * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after
- * the other invoices: while one is overdue, paying an older one ends only the older failure. `firstPaid` is the oldest invoice
- * that was paid: without it, nothing is bought, but plans that an earlier version began unpaid must still fail and end.
+ * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after the
+ * other invoices: paying an older one ends only the older failure. An end comes before them: what was paid later buys nothing.
+ * Without `firstPaid`, the oldest paid invoice, nothing is bought, but plans that an earlier version began unpaid must fail and end.
  */
 export const toFacts = (
   subscription: Stripe.Subscription,
@@ -141,11 +141,11 @@ export const toFacts = (
   const period = toPeriod(subscription);
   const invoice = latestInvoice(subscription);
   // A bank debit takes days, and can bounce while the subscription goes on.
-  const facts: Fact[] = firstPaid ? [boughtFact(subscription, firstPaid, paymentId)] : [];
-  if (isSettled(subscription, invoice)) facts.push(settledFact(subscription, invoice, planOf));
+  const bought = firstPaid ? [boughtFact(subscription, firstPaid, paymentId)] : [];
+  const settled = isSettled(subscription, invoice) ? [settledFact(subscription, invoice, planOf)] : [];
   if (subscription.status === 'canceled') {
     const atMs = toMs(subscription.ended_at ?? subscription.created);
-    return [...facts, { kind: 'ended', subscriptionRef, atMs }, ...ofInvoices];
+    return [...bought, { kind: 'ended', subscriptionRef, atMs }, ...settled, ...ofInvoices];
   }
   const { cancel_at: endsAt, cancel_at_period_end: endsWithPeriod, status } = subscription;
   const terms: Fact = {
@@ -157,7 +157,7 @@ export const toFacts = (
     period,
     readAtMs,
   };
-  return [...facts, ...ofInvoices, terms];
+  return [...bought, ...settled, ...ofInvoices, terms];
 };
 
 const DISPUTE_STATES: Partial<Record<Stripe.Dispute.Status, DisputeState>> = {
