@@ -178,3 +178,11 @@ test('whoever selects all of more than 10,000 licenses reads that some are left 
   await waitForToast(page, 'The first 10,000 of them are selected');
   await expect.poll(() => bar().textContent()).toContain('10,000 licenses selected');
 });
+
+test('a license that is taken out of all that match and chosen again is one of them', async () => {
+  const first = box('Select BULK-MANY-LICENSES').first();
+  await first.uncheck();
+  await expect.poll(() => bar().textContent()).toContain('9,999 licenses selected');
+  await first.check();
+  await expect.poll(() => bar().textContent()).toContain('10,000 licenses selected');
+});

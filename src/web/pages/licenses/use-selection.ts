@@ -23,7 +23,8 @@ export const useSelection = (licenses: LicenseBody[], list: string) => {
       if (isSelected) next.add(id);
       else next.delete(id);
     }
-    setState({ list, ids: next, all: isSelected ? all : (all?.filter(({ id }) => next.has(id)) ?? null) });
+    const known = new Map([...(all ?? []), ...changed].map((license) => [license.id, license]));
+    setState({ list, ids: next, all: all && [...known.values()].filter(({ id }) => next.has(id)) });
   };
 
   return {
