@@ -14,6 +14,7 @@ let consoleErrors: string[];
 beforeAll(async () => {
   ada = await createAccount(service, 'ada');
   await ada.putProduct('orrery', { name: 'Orrery' });
+  await ada.putProduct('yearly', { terms: { duration_days: 365 } });
   ({ page, context, consoleErrors } = await visitAs(ada));
 });
 
@@ -93,6 +94,30 @@ test('what is discarded doesn’t come back', async () => {
   await page.getByRole('button', { name: 'Discard', exact: true }).click();
   await dialog().waitFor({ state: 'detached' });
   expect(await drafts()).not.toContain('bob@example.com');
+});
+
+test('a license that never expires comes back as one before its product is read, with what is true', async () => {
+  await openPage(page, '/licenses?create=true');
+  await field('Product').selectOption('yearly');
+  await field('Expires').selectOption('never');
+  await dialog().getByRole('button', { name: 'Add metadata' }).click();
+  await field('Metadata name').fill('beta');
+  await field('Metadata type').selectOption('boolean');
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/api/v1/products?*', async (route) => {
+    await released;
+    return route.fallback().catch(() => undefined);
+  });
+  await page.reload();
+  await restored().waitFor();
+  await expect.poll(() => field('Metadata value').inputValue()).toBe('true');
+  release();
+  await expect.poll(() => field('Expires').textContent()).toContain('From the product: 365 days');
+  expect(await field('Expires').inputValue()).toBe('never');
+  await page.unroute('**/api/v1/products?*');
+  const created = page.waitForResponse('**/api/v1/licenses/create');
+  await dialog().getByRole('button', { name: 'Create license' }).click();
+  expect(await (await created).json()).toMatchObject({ expires_at: null, metadata: { beta: true } });
 });
 
 test('the forms of keys and webhooks come back as well, with what was chosen in them', async () => {

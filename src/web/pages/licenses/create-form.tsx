@@ -20,12 +20,14 @@ import { CustomerFields } from './customer-fields.tsx';
 import { ExpiryField, type ExpiryKind, readExpiry } from './expiry-field.tsx';
 import { MetadataField } from './metadata-field.tsx';
 
+const productLabel = (days: number | null | undefined) => {
+  if (days === undefined) return 'From the product';
+  return days === null ? 'Never' : `From the product: ${plural(days, 'day')}`;
+};
+
 /** The form begins with what a license of the product gets if the form says nothing. */
-const choicesFor = (productDays: number | null): { kind: ExpiryKind; label: string }[] => [
-  {
-    kind: 'product',
-    label: productDays === null ? 'Never' : `From the product: ${plural(productDays, 'day')}`,
-  },
+const choicesFor = (productDays: number | null | undefined): { kind: ExpiryKind; label: string }[] => [
+  { kind: 'product', label: productLabel(productDays) },
   ...(productDays === null ? [] : [{ kind: 'never' as const, label: 'Never' }]),
   { kind: 'date', label: 'On a date' },
   { kind: 'days', label: 'After a number of days' },
@@ -76,7 +78,9 @@ export const CreateForm = ({
   const { data: products } = useQuery(allProductsQuery);
   const draft = useDraft();
   const [product, setProduct] = useState(draft?.values?.['product'] ?? '');
-  const productDays = products?.find(({ code }) => code === product)?.terms.duration_days ?? null;
+  const chosen = products?.find(({ code }) => code === product);
+  // Until the products are read, the chosen one may have a duration.
+  const productDays = product && !products ? undefined : (chosen?.terms.duration_days ?? null);
   const [rows, setRows] = useState<ValueRow[]>(() => draftRows(draft, 'metadata') ?? []);
   const create = useOnce(createLicense, onCreated);
 

@@ -35,8 +35,8 @@ interface ExpiryFieldProps {
   date?: string | null;
   /** Explains what "Never" means. */
   neverHint: string;
-  /** How many days a license of the product lasts, or null if it never expires. */
-  productDays?: number | null;
+  /** How many days a license of the product lasts, null if it never expires, or undefined if that isn't known. */
+  productDays?: number | null | undefined;
   /** Explains which date the number of days leads to. */
   daysHint?: (days: number, today: string) => string;
 }
@@ -49,7 +49,7 @@ export const ExpiryField = ({
   chosen,
   date = null,
   neverHint,
-  productDays = null,
+  productDays,
   daysHint,
 }: ExpiryFieldProps) => {
   const [picked, setKind] = useState(chosen);
@@ -68,7 +68,7 @@ export const ExpiryField = ({
         onChange={(event) => setKind(event.currentTarget.value as ExpiryKind)}
         hint={
           kind === 'product' && productDays !== null
-            ? `Until ${formatDate(addDays(today, productDays))}, UTC.`
+            ? productDays !== undefined && `Until ${formatDate(addDays(today, productDays))}, UTC.`
             : (kind === 'never' || kind === 'product') && neverHint
         }
       >
