@@ -109,6 +109,23 @@ test('suspends an account at once, and reinstates it', async () => {
   expect(await verify()).toBe(200);
 });
 
+test('a grant that is saved again keeps its last day', async () => {
+  const { page } = visit;
+  await choose('Grant a plan…');
+  await page.getByLabel('Last day').fill('2099-01-31');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await waitForToast(page, 'Plan granted');
+  await choose('Grant a plan…');
+  await expect.poll(() => page.getByLabel('Last day').inputValue()).toBe('2099-01-31');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await waitForToast(page, 'Plan granted');
+  const path = `/operator/accounts?q=${encodeURIComponent(ada.email)}`;
+  const { body } = await service.get(path, { authorization: `Bearer ${TOKEN}` });
+  expect(body).toMatchObject({
+    data: [{ granted_plan: 'pro', granted_until: '2099-01-31T23:59:59.999Z' }],
+  });
+});
+
 test('grants a plan, announces another address, and invites', async () => {
   const { page } = visit;
   await choose('Grant a plan…');

@@ -19,11 +19,16 @@ type Plan = 'free' | 'pro' | 'scale';
 
 const GrantForm = ({ account, actions, onClose }: Props & { onClose: () => void }) => {
   const grant = useMutation({ ...actions.grant(account.id), onSuccess: () => showToast('Plan granted') });
-  const send = ({ plan = 'free', until = '' }: Record<string, string>) =>
+  const end = account.granted_until;
+  const lastDay = end?.slice(0, 10) ?? '';
+  const send = ({ plan = 'free', until = '' }: Record<string, string>) => {
+    // A day that stays keeps its time.
+    const newEnd = end !== null && until === lastDay ? end : `${until}T23:59:59.999Z`;
     grant.mutate(
-      { plan: plan as Plan, ...(until && plan !== 'free' && { until: `${until}T23:59:59.999Z` }) },
+      { plan: plan as Plan, ...(until && plan !== 'free' && { until: newEnd }) },
       { onSuccess: onClose },
     );
+  };
   return (
     <Form write={grant} onSend={send}>
       <SelectField label="Plan" name="plan" defaultValue={account.granted_plan ?? 'pro'}>
@@ -35,6 +40,7 @@ const GrantForm = ({ account, actions, onClose }: Props & { onClose: () => void 
         label="Last day"
         name="until"
         type="date"
+        defaultValue={lastDay}
         hint="Leave it empty for a grant without an end."
       />
       <FormActions onCancel={onClose} isBusy={grant.isPending}>
