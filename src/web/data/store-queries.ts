@@ -2,6 +2,7 @@ import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/r
 import type { InferResponseType } from 'hono/client';
 import type { PurchaseStatus } from '../../shared/rules/stores.ts';
 import { api, call, type JsonOf } from './client.ts';
+import { ApiError, invalidField } from './error.ts';
 import { once } from './once.ts';
 import { cursorOf, PAGE, paged } from './queries.ts';
 
@@ -67,11 +68,29 @@ export const deleteStore = (id: string) =>
 /** The store's own ids may have any characters. */
 const offerParam = (id: string, ref: string) => ({ id, ref: encodeURIComponent(ref) });
 
-/** Saving an offer makes the licenses of purchases that waited for it. */
-export const putOffer = (id: string) =>
+interface SaveOffer {
+  ref: string;
+  json: JsonOf<typeof offerApi.$put>;
+  isNew: boolean;
+}
+
+/**
+ * Saving an offer makes the licenses of purchases that waited for it. The API replaces an offer that exists, so that saving a
+ * new one looks for it first.
+ */
+export const saveOffer = (id: string) =>
   mutationOptions({
-    mutationFn: ({ ref, json }: { ref: string; json: JsonOf<typeof offerApi.$put> }) =>
-      call(offerApi.$put({ param: offerParam(id, ref), json })),
+    mutationFn: async ({ ref, json, isNew }: SaveOffer) => {
+      const param = offerParam(id, ref);
+      if (isNew) {
+        const existing = await call(offerApi.$get({ param })).catch((error: unknown) => {
+          if (error instanceof ApiError && error.status === 404) return null;
+          throw error;
+        });
+        if (existing) throw invalidField('ref', 'This store already has an offer with this ID');
+      }
+      return call(offerApi.$put({ param, json }));
+    },
     meta: { invalidates: ['stores', 'purchases', 'licenses'] },
   });
 

@@ -9,7 +9,7 @@ import {
   REFUND_ACTIONS,
 } from '../../../shared/rules/stores.ts';
 import { MAX_GRACE_DAYS } from '../../../shared/rules/terms.ts';
-import { type Offer, putOffer, type Store } from '../../data/store-queries.ts';
+import { type Offer, saveOffer, type Store } from '../../data/store-queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -66,7 +66,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
   const [grace, setGrace] = useState(String(opened.grace_days ?? DEFAULT_GRACE_DAYS));
   const [mail, setMail] = useState(opened.mail);
   const save = useMutation({
-    ...putOffer(store.id),
+    ...saveOffer(store.id),
     onSuccess: () => {
       showToast('Offer saved');
       onDone();
@@ -87,6 +87,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
     const { days: newDays, grace_days: newGrace, ...json } = { ...current, ...changes };
     save.mutate({
       ref: offer?.ref ?? ref.trim(),
+      isNew: !offer,
       json: {
         ...json,
         ...(json.grant === 'days' && { days: newDays ?? Number.NaN }),
