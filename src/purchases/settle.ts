@@ -25,7 +25,7 @@ export interface ToSettle {
   assign?: string;
 }
 
-const withoutBuyer = (fact: StoreFact): StoreFact => {
+export const withoutBuyer = (fact: StoreFact): StoreFact => {
   if (!('buyer' in fact)) return fact;
   const { buyer: _, ...rest } = fact;
   return rest;

@@ -5,7 +5,7 @@ import { purchaseFacts, purchaseMessages, purchases, purchaseThings } from '../d
 import { selectRow } from '../db/select-row.ts';
 import { findKnown } from './load.ts';
 import { type BuyerKnown, factName, replaces, type StoreFact, type Thing, thingsOf } from './rules/facts.ts';
-import { settle, type SoldIn } from './settle.ts';
+import { settle, type SoldIn, withoutBuyer } from './settle.ts';
 import { isReplaceable, isTold } from './told-address.ts';
 
 // Takes what a body or a page of the API says into the purchases that it is about.
@@ -96,7 +96,7 @@ const unknownGroups = async (
   const isKnown = (fact: StoreFact) => {
     const earlier = byName.get(factName(fact));
     if (!earlier) return false;
-    return earlier.isErased || !replaces(fact, earlier.fact);
+    return !replaces(earlier.isErased ? withoutBuyer(fact) : fact, earlier.fact);
   };
   const ofOne = (facts: StoreFact[]) =>
     new Set(facts.flatMap(thingsOf).map((thing) => known.things.get(thing) ?? null)).size === 1;

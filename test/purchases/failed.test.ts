@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
+import type { StoreFact, Thing } from '../../src/purchases/rules/facts.ts';
 import { settle } from '../../src/purchases/settle.ts';
+import { takeFacts } from '../../src/purchases/take.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { notify, openShop, paid, SECRET } from '../stores/shop.ts';
 import { type Json, outcomeOf } from '../support/client.ts';
@@ -84,6 +86,31 @@ test('a customer who was erased is not brought back by a later copy', async () =
   );
   expect(await kept.bind(shop.storeId).first('n')).toBe(0);
   expect((await shop.licenses()).map(({ status }) => status)).toEqual(['revoked']);
+});
+
+test('what becomes of an erased customer’s purchase is taken also with other sales', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  const buyer = { email: 'lost@example.com', name: 'Lost Person' };
+  const lines = [{ refs: ['pro'], quantity: 1 }];
+  const sale = (about: Thing): StoreFact => ({ kind: 'paid', about, version: 1, buyer, lines });
+  const disputed = (state: 'open' | 'won'): StoreFact => ({
+    kind: 'disputed',
+    about: 'sale/1',
+    of: 'sale/1',
+    state,
+  });
+  const take = (...facts: StoreFact[]) =>
+    takeFacts(ctxOf(shop.ada.accountId), { id: shop.storeId, provider: 'gumroad' }, facts, null);
+  const statuses = async () => (await shop.licenses()).map(({ status }) => status);
+  await take(sale('sale/1'));
+  await take(disputed('open'));
+  expect(await statuses()).toEqual(['suspended']);
+  await shop.ada.asSession('POST', '/api/erase-customer', { customer_email: buyer.email });
+  await take(sale('sale/1'), disputed('won'), sale('sale/2'));
+  expect(await statuses()).toEqual(['active', 'active']);
+  const emails = (await shop.purchases()).map(({ customer_email }) => customer_email);
+  expect(emails).toEqual([buyer.email, null]);
 });
 
 test('a customer whose address was changed is erased from what they bought, and nobody else is', async () => {
