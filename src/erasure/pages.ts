@@ -8,13 +8,13 @@ interface Pages<T> {
   /** Returns up to `PAGE_ROWS` rows, in the order of an index: those after this one, or the first ones. */
   read: (last: T | undefined) => Promise<T[]>;
   change: (row: T) => T;
-  /** Saves changed rows, which are JSON. */
-  save: (rows: string) => Promise<unknown>;
+  /** Saves changed rows, which are JSON, unless they are other than they were read. Returns one of each that it has saved. */
+  save: (rows: string) => Promise<unknown[]>;
 }
 
 /**
- * Changes all rows that name a person, however many there are. Each is read once: what is part of a longer address stays in it. If
- * the queries run out, the next run finds those that are left.
+ * Changes all rows that name a person, however many there are. What is part of a longer address stays in it. A page of which
+ * somebody else has changed a row meanwhile is read again. If the queries run out, the next run finds those that are left.
  */
 export const changeAll = async <T extends object>(
   spend: SpendQueries,
@@ -24,10 +24,12 @@ export const changeAll = async <T extends object>(
     spend(1);
     const rows = await read(last);
     const changed = rows.map(change).filter((row, i) => JSON.stringify(row) !== JSON.stringify(rows[i]));
+    let saved = 0;
     for (const json of jsonChunks(changed)) {
       spend(1);
-      await save(json);
+      saved += (await save(json)).length;
     }
+    if (saved < changed.length) continue;
     if (rows.length < PAGE_ROWS) return;
     last = rows.at(-1);
   }

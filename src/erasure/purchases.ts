@@ -19,7 +19,11 @@ import { scrubStoreTexts } from './store-texts.ts';
 // Erases a customer from what stores have reported. Their purchases and the facts of them stay, without the person, and are
 // marked, so that a later copy of a fact brings nobody back. Whoever buys again later is another customer.
 
-type FactOfRow = Pick<PurchaseFactRow, 'fact' | 'isErased' | 'takenAt'> & { row: number };
+type FactOfRow = Pick<PurchaseFactRow, 'fact' | 'isErased' | 'takenAt'> & {
+  row: number;
+  /** The fact as it was read. */
+  was: string;
+};
 
 /** Returns a function that takes the person out of a fact, and marks it if its buyer is that person. Another buyer stays. */
 const openFactScrubber = (person: Person) => {
@@ -132,6 +136,7 @@ const scrubFacts = ({ db, accountId }: Ctx, person: Person, spend: SpendQueries)
       db
         .select({
           row,
+          was: purchaseFacts.fact,
           fact: purchaseFacts.fact,
           isErased: purchaseFacts.isErased,
           takenAt: purchaseFacts.takenAt,
@@ -152,11 +157,15 @@ const scrubFacts = ({ db, accountId }: Ctx, person: Person, spend: SpendQueries)
         .update(purchaseFacts)
         .set({
           fact: sql`value ->> 'fact'`,
-          isErased: sql`value ->> 'isErased'`,
+          isErased: sql`max(is_erased, value ->> 'isErased')`,
           takenAt: sql`value ->> 'takenAt'`,
         })
         .from(sql`json_each(${rows})`)
-        .where(sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}`),
+        .where(
+          sql`purchase_facts.rowid = value ->> 'row' AND +purchase_facts.account_id = ${accountId}
+            AND purchase_facts.fact = value ->> 'was'`,
+        )
+        .returning({ name: purchaseFacts.name }),
   });
 };
 

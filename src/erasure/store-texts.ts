@@ -28,6 +28,8 @@ const TEXTS: Texts[] = [
 interface Row {
   row: number;
   position: string;
+  /** The columns as they were read, as SQLite writes them. */
+  was: string;
   texts: Record<string, unknown>;
 }
 
@@ -35,6 +37,9 @@ const list = (items: (SQL | SQLiteColumn)[]) => sql.join(items, sql`, `);
 
 const fieldOf = (column: SQLiteColumn) =>
   sql`${column.name}, ${column.dataType === 'json' ? sql`json(${column})` : column}`;
+
+const wasOf = (columns: SQLiteColumn[]) =>
+  sql`json_object(${list(columns.map((column) => sql`${column.name}, ${column}`))})`;
 
 const scrubTexts = (
   { db, accountId }: Ctx,
@@ -47,7 +52,8 @@ const scrubTexts = (
   return changeAll<Row>(spend, {
     read: async (last) => {
       const rows = await db.all<Omit<Row, 'texts'> & { texts: string }>(sql`
-        SELECT ${table}.rowid AS row, ${order} AS position, json_object(${list(columns.map(fieldOf))}) AS texts
+        SELECT ${table}.rowid AS row, ${order} AS position, ${wasOf(columns)} AS was,
+          json_object(${list(columns.map(fieldOf))}) AS texts
         FROM ${table}
         WHERE account_id = ${accountId} AND (${order}, ${table}.rowid) > (${last?.position ?? ''}, ${last?.row ?? 0})
           AND instr(lower(concat_ws(' ', ${list(columns)})), ${email})
@@ -57,9 +63,11 @@ const scrubTexts = (
     change: (row) => ({ ...row, texts: scrub(row.texts) }),
     save: (rows) => {
       const fields = columns.map(({ name }) => sql`${sql.identifier(name)} = value ->> ${`$.texts.${name}`}`);
-      return db.run(sql`
+      return db.all(sql`
         UPDATE ${table} SET ${list(fields)} FROM json_each(${rows})
-        WHERE ${table}.rowid = value ->> 'row' AND +${table}.account_id = ${accountId}`);
+        WHERE ${table}.rowid = value ->> 'row' AND +${table}.account_id = ${accountId}
+          AND ${wasOf(columns)} = value ->> 'was'
+        RETURNING 1`);
     },
   });
 };

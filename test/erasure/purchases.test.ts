@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { finishErasures } from '../../src/erasure/finish.ts';
 import { settingsOf } from '../../src/shared/config/settings.ts';
 import { seal } from '../../src/shared/crypto/sealing.ts';
@@ -7,7 +7,10 @@ import { newId } from '../../src/shared/text/ids.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop, paid, type Shop } from '../stores/shop.ts';
 import { outcomeOf } from '../support/client.ts';
+import { doBefore } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 const erase = async ({ ada }: Shop, customer_email: string) =>
   outcomeOf(await ada.asSession('POST', '/api/erase-customer', { customer_email }));
@@ -164,4 +167,38 @@ test('an erasure that runs out of queries among what a store has sold goes on wi
   }
   expect(stopped.some(({ ann, erased }) => Number(ann) > 0 && Number(erased) > 0)).toBe(true);
   expect(stopped.at(-1)).toEqual({ ann: 0, erased: 401, joann: 401 });
+});
+
+test('an offer that is saved while a customer is erased from it keeps what was saved, without the customer', async () => {
+  const shop = await openShop();
+  const save = (size: number) =>
+    shop.offer('pro', {
+      grant: 'perpetual',
+      terms: { entitlements: { contact: 'Ask ann@shop.co', size } },
+    });
+  await save(3);
+  const isSaved = doBefore(/^\s*UPDATE "offers" SET/, () => save(4));
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  expect(isSaved()).toBe(true);
+  const terms = accountsD1.prepare('SELECT terms FROM offers WHERE store_id = ?').bind(shop.storeId);
+  expect(JSON.parse((await terms.first<string>('terms')) ?? '')).toMatchObject({
+    entitlements: { contact: 'Ask erased@customer.invalid', size: 4 },
+  });
+});
+
+test('a fact that is replaced while a customer is erased from it stays replaced, without the customer', async () => {
+  const shop = await openShop();
+  const named = { kind: 'ended', about: 'invoice/1', number: 'of ann@shop.co' };
+  await accountsD1
+    .prepare('INSERT INTO purchase_facts (account_id, store_id, name, fact, taken_at) VALUES (?, ?, ?, ?, 1)')
+    .bind(shop.ada.accountId, shop.storeId, 'invoice/1 ended', JSON.stringify(named))
+    .run();
+  const ofStore = (query: string) => accountsD1.prepare(`${query} WHERE store_id = ?`).bind(shop.storeId);
+  const isReplaced = doBefore(/^update "purchase_facts" set .*json_each/s, () =>
+    ofStore("UPDATE purchase_facts SET fact = json_set(fact, '$.version', 2)").run(),
+  );
+  expect(await erase(shop, 'ann@shop.co')).toBe('200 ok');
+  expect(isReplaced()).toBe(true);
+  const fact = await ofStore('SELECT fact FROM purchase_facts').first<string>('fact');
+  expect(JSON.parse(fact ?? '')).toEqual({ ...named, number: 'of erased@customer.invalid', version: 2 });
 });
