@@ -12,6 +12,7 @@ import { asOperator, scrapeMetrics } from '../support/operator.ts';
 import { testCutOffSteps } from './cut-off.ts';
 import { testDisasters } from './disaster.ts';
 import { testHalfRestored } from './half-restored.ts';
+import { testMetered } from './metered.ts';
 import { testRotation } from './rotation.ts';
 import {
   backUp,
@@ -22,7 +23,6 @@ import {
   FINGERPRINT,
   loseChunk,
   loseService,
-  metersOf,
   openOldShop,
   openSeller,
   pictureOf,
@@ -80,16 +80,6 @@ test('an application that called before the service was restored gets its verdic
   // The Worker remembers the refusal for as long.
   useFakeClock(Date.now() + 31_000);
   expect(await pictureOf(one)).toMatchObject({ licenses: before.licenses, valid: true, seat: before.seat });
-});
-
-test('what the accounts of a restored service store is metered as it is', async () => {
-  const one = await openSeller(8);
-  const { id } = await backUp();
-  await loseService();
-  await restore(id);
-  const row = await metersOf(one.ada);
-  expect(row).toMatchObject({ licenses: 3, metered: row?.stored });
-  expect(row?.stored).toBeGreaterThan(2_000);
 });
 
 test('a step of a restore that is made again changes nothing', async () => {
@@ -247,4 +237,5 @@ test('a backup that is not complete after two days makes room for another', asyn
 testCutOffSteps();
 testDisasters();
 testHalfRestored();
+testMetered();
 testRotation();
