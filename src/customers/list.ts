@@ -10,7 +10,7 @@ import { beforeCursor } from '../licenses/seq-cursor.ts';
 import { invalidField } from '../shared/app-error.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { byField, columnOf, PERSONAL_FIELDS } from '../shared/rules/license-fields.ts';
-import { ERASED_EMAIL, MAX_COUNTED } from '../shared/rules/licenses.ts';
+import { isNobodys, MAX_COUNTED } from '../shared/rules/licenses.ts';
 import { matchesSearch, type SearchText } from '../shared/rules/search-text.ts';
 import { NOT_A_CURSOR } from '../shared/schemas/lists.ts';
 import type { customerBody, listCustomersQuery } from './schemas.ts';
@@ -95,7 +95,7 @@ export const listCustomers = async (ctx: Ctx, input: ListInput) => {
         matches: hasCustomer,
       })
     : await pageByEmail(ctx, input);
-  const known = rows.filter(({ customerEmail }) => customerEmail !== ERASED_EMAIL);
+  const known = rows.filter(({ customerEmail }) => !isNobodys(customerEmail));
   const counts = await countByEmail(ctx, known);
   const data = known.map((row): Customer => ({
     customer_email: row.customerEmail,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { isNobodys } from '../shared/rules/licenses.ts';
 import { email } from '../shared/schemas/fields.ts';
 import { code } from '../two-factor/schemas.ts';
 import { currentPassword } from '../users/schemas.ts';
@@ -18,7 +18,7 @@ export const eraseAccountInput = z
 export const eraseCustomerInput = z
   .strictObject({
     customer_email: email
-      .refine((value) => value !== ERASED_EMAIL, 'must be the address of a customer')
+      .refine((value) => !isNobodys(value), 'must be the address of a customer, and this one stands for many')
       .meta({ description: 'The email address of the customer, in any case.' }),
   })
   .meta({ id: 'EraseCustomer' });

@@ -1,11 +1,11 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import type * as z from 'zod';
 import { auditWithinStorage, refuseEntry } from '../audit/audit.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { licenses } from '../db/schema.ts';
 import { findLicense } from '../licenses/find.ts';
 import { AppError } from '../shared/app-error.ts';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { isNobodys } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { type openPortalInput, portalLink } from './schemas.ts';
 import { portalDisabled } from './sessions.ts';
@@ -24,9 +24,10 @@ const subjectOf = async (ctx: Ctx, { license_id, customer_email }: z.output<type
   const isTheirs = and(
     eq(licenses.accountId, ctx.accountId),
     eq(sql`lower(${licenses.customerEmail})`, email),
-    ne(licenses.customerEmail, ERASED_EMAIL),
   );
-  const [found] = await ctx.db.select({ id: licenses.id }).from(licenses).where(isTheirs).limit(1);
+  const [found] = isNobodys(email)
+    ? []
+    : await ctx.db.select({ id: licenses.id }).from(licenses).where(isTheirs).limit(1);
   if (!found) throw customerNotFound();
   return { email, licenseId: null };
 };

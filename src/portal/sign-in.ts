@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, notInArray, type SQL, sql } from 'drizzle-orm';
 import { auditIf } from '../audit/audit.ts';
 import { firstDatabase } from '../db/client.ts';
 import type { PublicCtx } from '../db/ctx.ts';
@@ -16,7 +16,7 @@ import { hasMail } from '../mail/deliver.ts';
 import { AppError } from '../shared/app-error.ts';
 import { equalInConstantTime } from '../shared/crypto/hash.ts';
 import { candidateKeys, normalizeTypedKey } from '../shared/rules/license-key.ts';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { NOBODYS_EMAILS } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { logError } from '../shared/text/log.ts';
 import { type AttemptOutcome, portalCodeLimits, portalSignInLimits } from '../users/limits.ts';
@@ -52,7 +52,7 @@ const findByEmail = ({ db, accountId }: PortalCtx, email: string) =>
       and(
         eq(licenses.accountId, accountId),
         eq(sql`lower(${licenses.customerEmail})`, email),
-        ne(licenses.customerEmail, ERASED_EMAIL),
+        notInArray(licenses.customerEmail, NOBODYS_EMAILS),
       ),
     )
     .orderBy(desc(licenses.seq))
@@ -69,7 +69,7 @@ const findByKey = async ({ db, accountId }: PortalCtx, typed: string): Promise<L
       and(
         eq(licenses.accountId, accountId),
         sql`${licenses.licenseKey} ${inJson(candidates)}`,
-        ne(licenses.customerEmail, ERASED_EMAIL),
+        notInArray(licenses.customerEmail, NOBODYS_EMAILS),
       ),
     )
     .limit(1);

@@ -17,7 +17,7 @@ import {
 import { pull } from '../gate/worker/commit.ts';
 import { listNames, unknownProduct } from '../products/named.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
-import { ERASED_EMAIL, UNKNOWN_EMAIL } from '../shared/rules/licenses.ts';
+import { isNobodys } from '../shared/rules/licenses.ts';
 import { MAX_MAILS } from '../shared/rules/stores.ts';
 import { toPage } from '../shared/schemas/lists.ts';
 import { dropUnaddressed } from './due-mail.ts';
@@ -202,9 +202,7 @@ const hasAddress = async (
     )
     .where(eq(purchaseLicenses.purchaseId, id));
   const isKnown = isTest || customerEmail !== null;
-  return (
-    !isErased && sold.some(({ email }) => isKnown || (email !== UNKNOWN_EMAIL && email !== ERASED_EMAIL))
-  );
+  return !isErased && sold.some(({ email }) => isKnown || !isNobodys(email));
 };
 
 /** Lets the email with the keys be sent again. */

@@ -19,7 +19,7 @@ import { type CustomerCtx, endSessionsOf, isCustomersLicense, portalDisabled } f
 import { deleteExpiredTokens, insertToken, isTokenOf, newLink } from '../portal/tokens.ts';
 import { AppError, invalidField } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { isNobodys } from '../shared/rules/licenses.ts';
 import { lowerAscii } from '../shared/rules/portal.ts';
 import { newId } from '../shared/text/ids.ts';
 import { logError } from '../shared/text/log.ts';
@@ -64,7 +64,7 @@ export const requestEmailChange = async (ctx: CustomerCtx, typed: string, origin
     .from(licenses)
     .where(isCustomersLicense(ctx, customer))
     .limit(1);
-  if (!license || email === ERASED_EMAIL) throw new AppError('license_not_found');
+  if (!license || isNobodys(email)) throw new AppError('license_not_found');
   // The new address may be anybody's, so its email counts as every other one does.
   const limits = [...portalAddressLimits(accountId, email, newEmail), ...recipientLimits(newEmail)];
   await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, limits);

@@ -11,7 +11,7 @@ import { portalUrl } from '../portal/schemas.ts';
 import { type CustomerCtx, isCustomersLicense, portalDisabled } from '../portal/sessions.ts';
 import { AppError } from '../shared/app-error.ts';
 import { gateOf } from '../shared/objects/address.ts';
-import { ERASED_EMAIL } from '../shared/rules/licenses.ts';
+import { isNobodys } from '../shared/rules/licenses.ts';
 import { permissionsFor, type ProductPermission } from '../shared/rules/portal.ts';
 import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { portalChangeLimits, portalKeysLimits } from '../users/limits.ts';
@@ -132,7 +132,7 @@ export const resendKeys = async (ctx: CustomerCtx, origin: string) => {
     product: known.get(product ?? '')?.name ?? product ?? 'License',
     licenseKey,
   }));
-  if (keys.length === 0 || ctx.customer.email === ERASED_EMAIL) throw new AppError('license_not_found');
+  if (keys.length === 0 || isNobodys(ctx.customer.email)) throw new AppError('license_not_found');
   await consumeAttempts(
     { firstDb: firstDatabase(ctx.env) },
     portalKeysLimits(ctx.accountId, ctx.customer.email),

@@ -2,11 +2,14 @@ import { env } from 'cloudflare:workers';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import { takeFacts } from '../../src/purchases/take.ts';
+import { UNKNOWN_EMAIL } from '../../src/shared/rules/licenses.ts';
 import { workOnStores } from '../../src/stores/work.ts';
 import { openShop } from '../stores/shop.ts';
+import { outcomeOf } from '../support/client.ts';
 import { doMeanwhile } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
 import { keepMails, mailsTo } from '../support/mails.ts';
+import { openPortal } from '../support/portal.ts';
 import { verifyAddress } from '../support/sign-in.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -73,4 +76,25 @@ test('a purchase that waits for no address, or has got it, is decided no more', 
   await shop.take([{ ...SALE, about: 'transaction/2', buyer: { ref: 'customer/ctm_2' } }]);
   await shop.take([{ ...SALE, about: 'transaction/3' }]);
   expect(await countDue()).toBe(0);
+});
+
+test('buyers whose address is still to come are no customer, whom anybody could erase or let in', async () => {
+  const { ada, offer, take, licenses, purchases } = await openWaiting();
+  await offer('pro', { grant: 'perpetual' });
+  await openPortal(ada);
+  await take([SALE]);
+  await take([{ ...SALE, about: 'transaction/2', buyer: { ref: 'customer/ctm_2' } }]);
+  expect(await licenses()).toMatchObject([
+    { customer_email: UNKNOWN_EMAIL },
+    { customer_email: UNKNOWN_EMAIL },
+  ]);
+  const unknown = { customer_email: 'Unknown@Customer.invalid' };
+  const refused = await ada.asSession('POST', '/api/erase-customer', unknown);
+  expect(refused.body.error).toMatchObject({ details: [{ path: 'customer_email' }] });
+  expect(outcomeOf(await ada.asKey('POST', '/api/v1/portal-sessions', unknown))).toBe('404 not_found');
+  for (const q of ['', '?q=unknown'])
+    expect((await ada.asSession('GET', `/api/v1/customers${q}`)).body.data).toEqual([]);
+  await take([ADDRESS]);
+  const told = (await purchases()).map(({ customer_email }) => customer_email);
+  expect(told).toEqual([null, 'grace@example.com']);
 });

@@ -20,6 +20,10 @@ export const ERASED_EMAIL = 'erased@customer.invalid';
 /** Stands for the address of a buyer that the store tells later. */
 export const UNKNOWN_EMAIL = 'unknown@customer.invalid';
 
+/** Addresses that stand for no one customer: licenses of many people have them. */
+export const NOBODYS_EMAILS = [ERASED_EMAIL, UNKNOWN_EMAIL];
+export const isNobodys = (email: string): boolean => NOBODYS_EMAILS.includes(email.toLowerCase());
+
 export type Metadata = Record<string, string | number | boolean>;
 
 /** Dates with a later year have another form. */

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { UserX } from 'lucide-react';
 import { useState } from 'react';
+import { isNobodys } from '../../../shared/rules/licenses.ts';
 import { licensesQuery } from '../../data/license-list.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { purchasesQuery } from '../../data/store-queries.ts';
@@ -81,7 +82,7 @@ export const CustomerPage = () => {
           <ButtonLink to="/licenses" search={{ customer: email }} size="sm">
             Find these licenses
           </ButtonLink>
-          <Erase email={email} />
+          {!isNobodys(email) && <Erase email={email} />}
         </>
       }
     >

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { labelOf, TEXT_FIELDS } from '../../../shared/rules/license-fields.ts';
-import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
+import { isNobodys } from '../../../shared/rules/licenses.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { Card, CardHeader, Fact, Facts } from '../../ui/card.tsx';
 import { Copyable } from '../../ui/copy.tsx';
@@ -13,7 +13,7 @@ export const LicenseFacts = ({ license }: { license: LicenseBody }) => (
     <CardHeader
       title="Customer and product"
       actions={
-        license.customer_email !== ERASED_EMAIL && (
+        !isNobodys(license.customer_email) && (
           <Link
             to="/customers/$email"
             params={{ email: license.customer_email }}

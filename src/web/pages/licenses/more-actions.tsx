@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Ellipsis, RefreshCw, Trash2, UserX } from 'lucide-react';
 import { useState } from 'react';
-import { ERASED_EMAIL } from '../../../shared/rules/licenses.ts';
+import { isNobodys } from '../../../shared/rules/licenses.ts';
 import { deleteLicense, rotateLicenseKey } from '../../data/license-mutations.ts';
 import type { LicenseBody } from '../../data/queries.ts';
 import { IconButton } from '../../ui/button.tsx';
@@ -69,7 +69,7 @@ export const MoreActions = ({ license }: { license: LicenseBody }) => {
           Replace key…
         </MenuItem>
         <MenuSeparator />
-        {license.customer_email !== ERASED_EMAIL && (
+        {!isNobodys(license.customer_email) && (
           <MenuItem icon={<UserX aria-hidden />} isDangerous onSelect={() => setOpen('customer')}>
             Erase customer…
           </MenuItem>
