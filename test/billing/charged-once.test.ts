@@ -1,7 +1,9 @@
 import { beforeEach, expect, inject, test, vi } from 'vitest';
 import { addMonths, DAY_MS, HOUR_MS } from '../../src/shared/rules/dates.ts';
 import { ORIGIN } from '../support/client.ts';
+import { doBefore } from '../support/d1-queries.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
+import { runHourly } from '../support/hourly.ts';
 import { checkoutSession, invoice, type StripeObject } from '../support/stripe-objects.ts';
 import {
   ageKey,
@@ -199,6 +201,32 @@ test('an overdue invoice that is paid after an end at Stripe is given back, also
   expect(await statusesOf(ada)).toEqual(['refunded', 'paid']);
   expect(await refundsOf(open.id)).toBe(1);
 });
+
+test.for([
+  ['is overtaken by', false],
+  ['fails after', true],
+] as const)(
+  'a purchase that %s the end of the subscription that it replaces gives back what was paid for that',
+  async ([, isCutOff]) => {
+    const ada = await signUpWithStripe();
+    const customer = await newStripeCustomer();
+    const first = month(START_MS);
+    const old = await paidAtStripe(await ada.begin('pro'), customer, first);
+    const anew = await paidAtStripe(await ada.begin('scale'), customer, month(START_MS));
+    await notify('checkout.session.completed', checkoutSession(old));
+    const hasHappened = doBefore(/insert into "applied_facts"/, async () => {
+      await old.end();
+      if (isCutOff) throw new Error('The Worker dies.');
+    });
+    await notify('checkout.session.completed', checkoutSession(anew));
+    expect(hasHappened()).toBe(true);
+    await notify('checkout.session.completed', checkoutSession(anew));
+    await runHourly(stripeEnv());
+    expect(await ada.apiLimit()).toBe(5_000_000);
+    expect(await statusesOf(ada)).toEqual(['paid', 'refunded']);
+    expect(await refundsOf(first.id)).toBe(1);
+  },
+);
 
 test.for(['period_end', 'now'])(
   'a change and a cancellation (%s) at the same time end here as they ended at Stripe',

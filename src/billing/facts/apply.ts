@@ -12,6 +12,7 @@ import {
 } from '../../db/schema.ts';
 import { eventChange } from '../../gate/feed/write.ts';
 import { commit } from '../../gate/worker/commit.ts';
+import { AppError } from '../../shared/app-error.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import { logError, logLine } from '../../shared/text/log.ts';
@@ -20,6 +21,7 @@ import { type Books, type Decision, isSettled } from '../rules/books.ts';
 import { decide } from '../rules/decide.ts';
 import { type Fact, toFactNames } from '../rules/fact.ts';
 import { loadBooks } from './load-books.ts';
+import { markDue } from './mark-due.ts';
 import { writeDecision } from './write-decision.ts';
 
 // Each fact has a unique name, which is inserted in the same commit as the fact's effect. A fact is therefore
@@ -115,9 +117,14 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
     }
     const { accountId, entry } = decision;
     const account = asSystem(ctx, accountId);
+    const books = await markDue(ctx, loaded.books, decision);
+    if (!books) {
+      if (attempt === MAX_ATTEMPTS) throw new AppError('unavailable');
+      continue;
+    }
     // Before the commit, so that on failure the notification is sent again. A repeat changes nothing.
     for (const ref of decision.cancels) await provider.cancel(ref, 'now');
-    const { condition, statements } = writeDecision(ctx, loaded.books, decision);
+    const { condition, statements } = writeDecision(ctx, books, decision);
     // The name is null if the condition no longer holds, which the column refuses.
     const nameIfTrue = sql<string>`iif(${condition}, ${name}, NULL)`;
     const insertName = ctx.db.insert(appliedFacts).values({ name: nameIfTrue, appliedAt: Date.now() });
