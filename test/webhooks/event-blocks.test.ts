@@ -120,7 +120,8 @@ test('an outbox in which an earlier release erased the last event of a block goe
   await outbox(ada.accountId).eraseEvents(DELETED, '');
   await tamperOutbox(
     ada.accountId,
-    'DROP TABLE erased_events; DROP TABLE made; UPDATE storage_version SET version = 4',
+    `DROP TABLE erased_events; DROP TABLE made; ALTER TABLE arrivals DROP COLUMN is_for_all;
+     UPDATE storage_version SET version = 4`,
   );
   await accept();
   await accept();

@@ -113,7 +113,7 @@ test('a license that never expires comes back as one before its product is read,
   await expect.poll(() => field('Metadata value').inputValue()).toBe('true');
   release();
   await expect.poll(() => field('Expires').textContent()).toContain('From the product: 365 days');
-  expect(await field('Expires').inputValue()).toBe('never');
+  await expect.poll(() => field('Expires').inputValue()).toBe('never');
   await page.unroute('**/api/v1/products?*');
   const created = page.waitForResponse('**/api/v1/licenses/create');
   await dialog().getByRole('button', { name: 'Create license' }).click();
