@@ -34,9 +34,18 @@ export const readPreference = (name: string): string | null => localStorage.getI
 export const writePreference = (name: string, text: string) =>
   localStorage.setItem(`${ACCOUNT}.${name}`, text);
 
+const leaving = new AbortController();
+/** Aborted once another tab has signed out, or in to another account, whose session calls of this page would use. */
+export const sessionEnded = leaving.signal;
+
+const leave = () => {
+  leaving.abort();
+  location.reload();
+};
+
 /** Reloads the page when another tab signs out or signs in to another account, so that no data stays visible. */
 export const followOtherTabs = () =>
   addEventListener('storage', ({ key, oldValue, newValue }) => {
     if (key === SIGNED_OUT) dropDrafts(null);
-    if (key === ACCOUNT && oldValue !== newValue) location.reload();
+    if (key === ACCOUNT && oldValue !== newValue) leave();
   });

@@ -1,4 +1,5 @@
 import { createContext, use, useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
+import { sessionEnded } from '../data/session.ts';
 
 // What would be lost if its dialog or page were closed by mistake.
 
@@ -25,7 +26,7 @@ export const useHolds = () => {
 /** The browser asks before it leaves a page on which something would be lost. */
 export const useAskBeforeUnload = (isLosing: () => boolean) => {
   const ask = useEffectEvent((event: BeforeUnloadEvent) => {
-    if (isLosing()) event.preventDefault();
+    if (!sessionEnded.aborted && isLosing()) event.preventDefault();
   });
   useEffect(() => {
     const listener = (event: BeforeUnloadEvent) => ask(event);

@@ -1,16 +1,24 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { sessionEnded } from '../data/session.ts';
 import { Button } from './button.tsx';
 import { BACKDROP, DialogActions, POPUP } from './dialog-frame.tsx';
 import { useAskBeforeUnload, useHold } from './hold.ts';
 
 // Work of many calls, which goes on for as long as its page is open.
 
-/** Does work with a signal, which leaving the page aborts. */
+/** Does work with a signal, which leaving the page aborts, and the end of the session that it began with. */
 export const useStoppable = () => {
   const [controller, setController] = useState(() => new AbortController());
-  useEffect(() => () => controller.abort(), [controller]);
+  useEffect(() => {
+    const stop = () => controller.abort();
+    sessionEnded.addEventListener('abort', stop);
+    return () => {
+      sessionEnded.removeEventListener('abort', stop);
+      stop();
+    };
+  }, [controller]);
   const [isWorking, setWorking] = useState(false);
   const work = async <Result,>(send: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
     const next = new AbortController();
