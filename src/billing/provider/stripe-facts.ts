@@ -125,7 +125,7 @@ const boughtFact = (
 
 /**
  * Derives facts from a subscription's current state, so that the order of notifications doesn't matter. The terms come after the
- * other invoices: paying an older one ends only the older failure. An end comes before them: what was paid later buys nothing.
+ * other invoices: paying an older one ends only the older failure. An end comes before what was paid later, which buys nothing.
  * Without `firstPaid`, the oldest paid invoice, nothing is bought, but plans that an earlier version began unpaid must fail and end.
  */
 export const toFacts = (
@@ -145,7 +145,11 @@ export const toFacts = (
   const settled = isSettled(subscription, invoice) ? [settledFact(subscription, invoice, planOf)] : [];
   if (subscription.status === 'canceled') {
     const atMs = toMs(subscription.ended_at ?? subscription.created);
-    return [...bought, { kind: 'ended', subscriptionRef, atMs }, ...settled, ...ofInvoices];
+    const ended: Fact = { kind: 'ended', subscriptionRef, atMs };
+    const isTooLate = invoice !== null && toMs(paidAtOf(invoice) ?? 0) > atMs;
+    return isTooLate
+      ? [...bought, ended, ...settled, ...ofInvoices]
+      : [...bought, ...settled, ended, ...ofInvoices];
   }
   const { cancel_at: endsAt, cancel_at_period_end: endsWithPeriod, status } = subscription;
   const terms: Fact = {
