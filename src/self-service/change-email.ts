@@ -234,7 +234,7 @@ const takeDue = ({ db }: DatabaseCtx): Promise<EmailChangeRow[]> => {
     .returning();
 };
 
-/** Goes on with changes of more licenses than a request changes, and those that were cut off. Returns whether more is due. */
+/** Goes on with large changes, and those that were cut off. More is due at once only after one is done: two may undo each other. */
 export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<boolean> => {
   const customer = { key: null, actor: { kind: 'customer', id: null }, ip: null } as const;
   const due = await takeDue({ env, db });
@@ -246,5 +246,5 @@ export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<bool
       logError('email_change_not_made', error, { account_id: change.accountId });
     }
   }
-  return made.includes('under_way') || (made.length > 0 && due.length === CHANGES_PER_RUN);
+  return made.includes('done') && due.length === CHANGES_PER_RUN;
 };
