@@ -31,9 +31,9 @@ export const placeOf = ({ chunk, line, rows, skipped, accounts }: Place): Place 
 
 /** An account that has begun in one chunk and ends in a later one. */
 interface BegunAccount {
-  /** That of the account's part of the backup. */
+  /** The id of the account's part of the backup. */
   id: string;
-  /** What its objects call what they have got so far. */
+  /** The name under which its objects stage what they receive. */
   stage: string;
   /** Where it has begun. */
   at: Place;
@@ -75,8 +75,8 @@ export const isAnyRestoring = async ({ r2 }: Bucket): Promise<boolean> => {
 };
 
 /**
- * Whether work on what is due has to wait: on tables of which some have come in and others not, it would decide wrongly, for good. A
- * bucket that can't be reached keeps no service from its work.
+ * Whether due work has to wait, because it would decide wrongly while only some tables are restored. If the bucket can't be reached,
+ * the work goes on.
  */
 export const isBeingRestored = async (env: Env): Promise<boolean> => {
   const bucket = findBucket(env);

@@ -113,7 +113,7 @@ const MAX_CHANGES = 20;
 /** What has waited until the account's address is proved. */
 type ReleaseWaiting = (env: Env, accountId: string) => Promise<void>;
 
-/** Carries out what is due. Returns whether more is. The scheduled work runs every hour. */
+/** Carries out what is due. Returns whether more is due. The scheduled work runs every hour. */
 export const carryOutOperatorChanges = async (
   { env, db }: DatabaseCtx,
   releaseWaiting: ReleaseWaiting,

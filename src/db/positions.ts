@@ -53,7 +53,7 @@ export const beginTurn = async (db: AccountDatabase, work: string): Promise<stri
     .onConflictDoUpdate({
       target: scheduledPositions.work,
       set: { position: end },
-      // An end that is far too late is of a clock that has been set back since. A little too late, it is of another machine's.
+      // A turn that ends a little too late is of a machine whose clock is ahead. Far too late, the clock has been set back since.
       setWhere: sql`CAST(${scheduledPositions.position} AS INTEGER) NOT BETWEEN ${nowMs + 1} AND ${nowMs + 2 * TURN_MS}`,
     })
     .returning({ work: scheduledPositions.work });

@@ -98,7 +98,7 @@ const eraseFromObjects = async (ctx: Ctx, emails: string[]): Promise<number> => 
   return activations;
 };
 
-/** Licenses or customers that the outbox looks for at once: each in all of its events. */
+/** The most licenses or customers that a call looks for, because the outbox compares each with all of its events. */
 const MAX_SUBJECTS = 50;
 
 const inParts = (subjects: string[]): string[][] =>

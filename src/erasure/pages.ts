@@ -8,7 +8,7 @@ interface Pages<T> {
   /** Returns up to `PAGE_ROWS` rows, in the order of an index: those after this one, or the first ones. */
   read: (last: T | undefined) => Promise<T[]>;
   change: (row: T) => T;
-  /** Saves changed rows, which are JSON, unless they are other than they were read. Returns one of each that it has saved. */
+  /** Saves changed rows, which are JSON, unless they have changed since they were read. Returns one of each that it has saved. */
   save: (rows: string) => Promise<unknown[]>;
 }
 

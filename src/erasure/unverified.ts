@@ -97,7 +97,7 @@ const end = async (ctx: DatabaseCtx, { id }: Due): Promise<boolean> => {
     [{ kind: 'account', ref: id }],
     { isBeyondLimits: true },
   );
-  // The work that wakes gates may have come first.
+  // `wakeErasures` may already have run in this hour.
   await wakeGate(ctx.env, id, 0);
   return true;
 };
@@ -118,7 +118,7 @@ const doEach = async (ctx: DatabaseCtx, due: Due[], work: typeof tell): Promise<
   return done;
 };
 
-// Each returns whether more is due. It has made that fewer: accounts that always fail are tried again only in the next hour.
+// Each returns whether more is due, and true only if it has finished some: accounts that always fail wait for the next hour.
 
 /** Tells the owners who are to be told. */
 export const tellUnverified = async (ctx: DatabaseCtx): Promise<boolean> => {

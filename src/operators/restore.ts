@@ -52,12 +52,12 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<z.in
 
 /** A restore of an account's objects. Several may be under way at once: only the one that began last is completed. */
 export interface AccountRestore {
-  /** That of the backup's first line. */
+  /** The id in the first line of the backup. */
   id: string;
-  /** What the objects call what they have got so far. */
+  /** The name under which the objects stage what they receive. */
   stage: string;
   replaces: boolean;
-  /** Those that are restored. */
+  /** The objects that are restored. */
   names: readonly ObjectName[];
 }
 

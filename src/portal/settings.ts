@@ -18,7 +18,7 @@ import type { putPortalInput } from './schemas.ts';
 
 /** How long nobody else gets a slug that a portal has had. */
 const FORMER_MS = 30 * DAY_MS;
-/** How long a new slug may be replaced without being kept. A slug is kept this much longer, which tells that the new one is new. */
+/** For this long, a new slug may be replaced without being kept. The former one is kept this much longer, which shows that it is new. */
 const SECOND_THOUGHTS_MS = HOUR_MS;
 
 const NO_PORTAL: PortalRow = {
@@ -71,13 +71,13 @@ const settingsOf = async (ctx: Ctx, input: z.output<typeof putPortalInput>, curr
 };
 
 /**
- * What an upsert does to the slug that is kept. There is one, and it is the customers': while it is kept, a portal may go back to it
- * or replace a slug that it has only just taken, and nothing else.
+ * What an upsert does to the former slug. Only one is kept, and customers have links to it. Until it is free, a portal may go back to
+ * it, or replace a slug that it took less than an hour ago, and nothing else.
  */
 const renaming = (nowMs: number) => {
   const isRenamed = sql`portals.slug IS NOT NULL AND portals.slug IS NOT excluded.slug`;
   const isBack = sql`ifnull(portals.former_slug = excluded.slug, 0)`;
-  // A slug that was cleared and taken again is kept beside itself.
+  // A slug that was cleared and taken again is its own former slug, and blocks nothing.
   const isKept = sql`ifnull(portals.former_until > ${nowMs} AND portals.former_slug <> portals.slug, 0)`;
   const isJustTaken = sql`ifnull(portals.former_until > ${nowMs + FORMER_MS}, 0)`;
   const untilMs = sql`${nowMs + FORMER_MS} + iif(${isBack}, 0, ${SECOND_THOUGHTS_MS})`;

@@ -86,7 +86,7 @@ const failed = (decision: PurchaseDecision, reason: string): PurchaseDecision =>
   isGiving: false,
 });
 
-/** The licenses keep their products. That a product is missing matters less than what the store takes back. */
+/** Lets licenses keep their products. A refund or a dispute takes effect nevertheless. */
 const withoutProduct = (decision: PurchaseDecision): PurchaseDecision => ({
   ...(decision.status === 'refunded' || decision.status === 'disputed'
     ? { ...decision, isGiving: false }

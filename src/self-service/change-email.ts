@@ -234,7 +234,7 @@ const takeDue = ({ db }: DatabaseCtx): Promise<EmailChangeRow[]> => {
     .returning();
 };
 
-/** Goes on with large changes, and those that were cut off. More is due at once only after one is done: two may undo each other. */
+/** Continues large changes and those that were cut off. More is due at once only after one is done: two may undo each other. */
 export const finishEmailChanges = async ({ env, db }: DatabaseCtx): Promise<boolean> => {
   const customer = { key: null, actor: { kind: 'customer', id: null }, ip: null } as const;
   const due = await takeDue({ env, db });

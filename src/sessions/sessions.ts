@@ -159,7 +159,7 @@ export const endOthers = async (ctx: UserCtx, sessionHash: string | null): Promi
   const { accountId, firstDb } = ctx;
   const others = firstDb.select({ id: sessions.id }).from(sessions).where(isOther(accountId, sessionHash));
   const [, ended] = await firstDb.batch([
-    // Only if something ends, or calls in a loop would fill the database with entries.
+    // Only if a session ends: repeated calls would otherwise fill the database with entries.
     auditFirst(ctx, 'session.end', null, null, exists(others)),
     endOtherSessions(ctx, accountId, sessionHash).returning({ tokenHash: sessions.tokenHash }),
   ]);

@@ -106,6 +106,6 @@ export const keep = async (
   return insert(accountId, null);
 };
 
-/** Whether what a message says is still to be taken. One that was kept without its body is only ever read as it comes. */
+/** Whether the facts of a message are still to be taken. One without a body can be read only while its delivery is handled. */
 export const isLeft = ({ readAt, body, asks }: StoreMessageRow, { kind }: StoreReading): boolean =>
   readAt !== null || (kind === 'facts' && body === null && asks === null);

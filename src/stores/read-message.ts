@@ -44,7 +44,7 @@ const readAgain = async (ctx: Ctx, store: StoreRow, row: StoreMessageRow): Promi
   return PROVIDERS[store.provider].read({ body, topic: row.topic });
 };
 
-/** How long after so many tries something that has failed is tried again: less and less often. */
+/** How long to wait before something that has failed is tried again, which grows with each try. */
 export const againAfter = (tries: number): number => Math.min(MINUTE_MS * 4 ** tries, DAY_MS / 4);
 
 /** Asks what is `left` again later. */

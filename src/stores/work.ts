@@ -74,8 +74,8 @@ const findDue = async (env: Env, accountId: string): Promise<Due> => {
 
 type Work = (env: Env, accountId: string, due: Due) => Promise<boolean>;
 
-// What is worked on is due again only later: nobody else begins with it. If it then fails, that is its own failure, which ends no
-// hint: however many always fail, the others don't wait for them.
+// Before a row is worked on, its due time moves to later, so that nobody else begins with it. If the row then fails, it is tried again
+// at that time, and the hint goes on: however many rows always fail, the others don't wait for them.
 
 /** A reading that fails is a try, so that no email waits for the next. */
 const postponeMessage = async (env: Env, { accountId, id, tries }: StoreMessageRow): Promise<void> => {

@@ -47,7 +47,7 @@ const changeAddresses: Work = (ctx) => carryOutOperatorChanges(ctx, releaseMails
 /** Held notices stay in their database, so no move of an account refuses to note which were sent. */
 const sendHeld: Work = ({ env, unfenced }) => sendHeldNotices({ env, db: unfenced });
 
-/** By the names that messages and the log have, which a bundler leaves as they are. */
+/** By the names in messages and logs: unlike the names of functions, a bundler doesn't change them. */
 const WORK = new Map<string, Work>(
   Object.entries({
     copyDueUsers,
@@ -86,7 +86,7 @@ export const hourlyHints = (env: Env): ScheduledHint[] =>
     [...WORK.keys()].map((name) => ({ scheduled_work: name, database: binding })),
   );
 
-/** Queues take so many messages at once. */
+/** The most messages that a queue takes in one call. */
 const MAX_BATCH = 100;
 
 /** Runs every hour: see the cron trigger in wrangler.toml. */
@@ -106,8 +106,8 @@ const isResting = async (env: Env, database: NamedDatabase): Promise<boolean> =>
   accountDatabases(env).length > 1 && (await isMoving(database));
 
 /**
- * One at a time: a queue may hand out a message twice, and an hour may begin before the last one has ended. What is sent twice
- * would otherwise be two emails.
+ * One at a time: a queue may hand out a message twice, and an hour may begin before the last one has ended. Otherwise,
+ * an owner would get an email twice.
  */
 const inTurn = async ({ unfenced }: NamedDatabase, name: string, work: () => Promise<boolean>) => {
   const turn = await beginTurn(unfenced, name);

@@ -74,7 +74,7 @@ const productsExist = ({ accountId }: Ctx, planned: PlannedProduct[], hasProduct
 
 /**
  * Inserts licenses, all or none: the account's id of a license for which the plan has no room is null, which the column
- * refuses. So it is if `exist` no longer holds.
+ * refuses. It is also null if `exist` no longer holds.
  */
 const insertLicenses = (
   ctx: Ctx,

@@ -73,7 +73,7 @@ export const secondStepLimits = (
 ): Limit[] => [
   failures(`login-${step}`, `${accountId} ${passwordChangedAt}`),
   failures('login-ip', ip, 100),
-  // A password that is right may still change nothing. Before a code, it counts as a sign-in already.
+  // A right password may still change nothing, so it is limited, too. Before a code, it already counts as a sign-in.
   ...(step === 'token' ? [successes('login-success-token', accountId)] : []),
 ];
 

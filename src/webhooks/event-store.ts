@@ -85,7 +85,7 @@ export const openEvents = (sql: SqlStorage) => {
       const lower = JSON.stringify(texts.map((text) => text.toLowerCase()));
       const rows = sql
         .exec<{ id: string; events: string | null }>(
-          // By its limit, a block is put in lower case once, and not again for each text.
+          // With a LIMIT, SQLite computes lower() once for each block, and not again for each text.
           `SELECT last_id AS id, iif(EXISTS (
              SELECT 1 FROM (SELECT lower(events) AS text LIMIT 1) CROSS JOIN json_each(?2) WHERE instr(text, value)
            ), events, NULL) AS events

@@ -77,7 +77,7 @@ export const openOwnerMails = ({ ctx, env, accountId, alarm, journal }: ObjectCo
     const failed: Payload[] = [];
     for (const payload of due) {
       const subject = JSON.parse(payload) as Subject;
-      // A subscription may still run, or one may have waited since plans were sold. Now no mail speaks of plans.
+      // A subscription may still run after the service has stopped selling plans. No mail speaks of plans then.
       if (TOPICS[subject.event] === 'billing' && ownLimits(env)) continue;
       if (!(await tell(TOPICS[subject.event], contentOf(subject)))) failed.push(payload);
     }

@@ -46,6 +46,16 @@ const changesAt = async (id: string) =>
   );
 const refundsOf = async (invoiceId: string) => (await refuseRefunds(invoiceId, false))['refunds_made'];
 
+/** A customer whose renewal is not paid yet. */
+const overdue = async () => {
+  const ada = await signUpWithStripe();
+  const atStripe = await ada.subscribe();
+  vi.setSystemTime(RENEWAL_MS + 5_000);
+  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
+  await atStripe.bill(open);
+  return { ada, atStripe, open };
+};
+
 test('Stripe answers an Idempotency-Key alike for 24 hours, and refuses other parameters', async () => {
   const key = crypto.randomUUID();
   const send = async (name: string) => {
@@ -139,11 +149,7 @@ test('a plan that ended at Stripe while its owner lets it go on says so', async 
 });
 
 test('an invoice that is paid after its subscription has ended is given back once', async () => {
-  const ada = await signUpWithStripe();
-  const atStripe = await ada.subscribe();
-  vi.setSystemTime(RENEWAL_MS + 5_000);
-  const late = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
-  await atStripe.bill(late);
+  const { ada, atStripe, open: late } = await overdue();
   await atStripe.end();
   vi.setSystemTime(RENEWAL_MS + DAY_MS);
   const paid = invoice({ ...late, status: 'paid' }, atStripe.id);
@@ -156,11 +162,7 @@ test('an invoice that is paid after its subscription has ended is given back onc
 });
 
 test('an overdue and canceled plan whose invoice is paid while its owner buys anew is given back', async () => {
-  const ada = await signUpWithStripe();
-  const atStripe = await ada.subscribe();
-  vi.setSystemTime(RENEWAL_MS + 5_000);
-  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
-  await atStripe.bill(open);
+  const { ada, atStripe, open } = await overdue();
   await ada.callApi('POST', '/api/cancel-subscription');
   const paymentId = await ada.begin('pro');
   vi.setSystemTime(RENEWAL_MS + HOUR_MS);
@@ -188,11 +190,7 @@ test('who buys anew while the invoice of a change is overdue gets back what the 
 });
 
 test('an overdue invoice that is paid after an end at Stripe is given back, also if that is read first', async () => {
-  const ada = await signUpWithStripe();
-  const atStripe = await ada.subscribe();
-  vi.setSystemTime(RENEWAL_MS + 5_000);
-  const open = month(RENEWAL_MS, { status: 'open', billing_reason: 'subscription_cycle' });
-  await atStripe.bill(open);
+  const { ada, atStripe, open } = await overdue();
   await atStripe.put({ status: 'canceled', ended_at: (RENEWAL_MS + 5_000) / 1_000 });
   vi.setSystemTime(RENEWAL_MS + DAY_MS);
   const paid = invoice({ ...open, status: 'paid' }, atStripe.id);

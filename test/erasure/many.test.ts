@@ -1,34 +1,16 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { newId } from '../../src/shared/text/ids.ts';
 import { recordStatements } from '../support/d1-queries.ts';
 import { accountsD1, firstD1 } from '../support/databases.ts';
 import { wakingBy } from '../support/erasing.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { doWork, runHourly } from '../support/hourly.ts';
+import { insertAccounts } from '../support/insert-accounts.ts';
 import { gateIn } from '../support/moving.ts';
 
-/** Accounts that have been due since the given times, each with a user. */
-const insertDue = async (dueMs: number[]): Promise<string[]> => {
-  const rows = dueMs.map((eraseAt, i) => ({
-    id: newId('acct'),
-    email: `due-${i}-${crypto.randomUUID()}@example.com`,
-    eraseAt,
-  }));
-  const json = JSON.stringify(rows);
-  const values = "SELECT value ->> 'id', value ->> 'email'";
-  await accountsD1
-    .prepare(
-      `INSERT INTO accounts (id, email, erase_at, created_at) ${values}, value ->> 'eraseAt', 1 FROM json_each(?)`,
-    )
-    .bind(json)
-    .run();
-  await firstD1
-    .prepare(`INSERT INTO users (account_id, email, password_hash) ${values}, '' FROM json_each(?)`)
-    .bind(json)
-    .run();
-  return rows.map(({ id }) => id);
-};
+/** Accounts that have been due since the given times. */
+const insertDue = async (dueMs: number[]): Promise<string[]> =>
+  (await insertAccounts(dueMs.map((eraseAt) => ({ createdAt: 1, eraseAt })))).map(({ id }) => id);
 
 const count = (d1: D1Database, table: string) =>
   d1.prepare(`SELECT count(*) AS n FROM ${table}`).first<number>('n');

@@ -11,9 +11,9 @@ import { accountsD1, firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { withoutTables } from '../support/gate.ts';
 import { doWork, runHourly } from '../support/hourly.ts';
+import { insertAccounts } from '../support/insert-accounts.ts';
 import { mailsTo, sendMailsBy } from '../support/mails.ts';
 import { consume } from '../support/outbox.ts';
-import { insertUnverified } from '../support/unverified.ts';
 
 beforeEach(async () => {
   useFakeClock();
@@ -41,10 +41,13 @@ const keepMessages = (changes: object = {}) => {
 };
 
 const hintOf = (name: string): ScheduledHint => ({ scheduled_work: name, database: 'DB2' });
-const untold = (count: number) =>
-  insertUnverified(count, { createdAt: Date.now() - 6 * DAY_MS, toldAt: null });
-const told = (count: number) =>
-  insertUnverified(count, { createdAt: Date.now() - 8 * DAY_MS, toldAt: Date.now() - 3 * DAY_MS });
+/** Inserts accounts whose addresses nobody has proved. Returns their addresses. */
+const insertUnverified = async (count: number, createdAt: number, unverifiedToldAt: number | null) => {
+  const fields = Array.from({ length: count }, () => ({ isUnverified: true, createdAt, unverifiedToldAt }));
+  return (await insertAccounts(fields)).map(({ email }) => email);
+};
+const untold = (count: number) => insertUnverified(count, Date.now() - 6 * DAY_MS, null);
+const told = (count: number) => insertUnverified(count, Date.now() - 8 * DAY_MS, Date.now() - 3 * DAY_MS);
 const leftToEnd = () =>
   accountsD1
     .prepare(

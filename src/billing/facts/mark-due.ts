@@ -5,8 +5,8 @@ import type { Books, Decision } from '../rules/books.ts';
 import { writeDecision } from './write-decision.ts';
 
 /**
- * Marks what a purchase gives back of the subscription that it replaces, before that is canceled: its end may be applied before the
- * purchase is committed, which then finds nothing to replace. Both were paid by now, and the refund ends what is replaced by itself.
+ * Marks the payments that a purchase refunds of the subscription that it replaces, before that subscription is canceled. Its end may
+ * be applied before the purchase is committed, which then finds nothing to replace, and the customer would have paid for both.
  * Returns the books with the marks, or null if they are out of date.
  */
 export const markDue = async (ctx: DatabaseCtx, books: Books, decision: Decision): Promise<Books | null> => {

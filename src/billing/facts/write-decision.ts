@@ -116,7 +116,7 @@ export const writeDecision = (ctx: DatabaseCtx, books: Books, decision: Decision
   const paymentOf = (id: string) => known.find((row) => row?.id === id) ?? null;
   const subscriptionOf = (id: string) =>
     [books.live, books.subscription].find((row) => row?.id === id) ?? null;
-  // What else was paid for the period decides, too, also where it stays as it is: two refunds may end the plan only together.
+  // The period's other payments count even if they don't change: two refunds may end the plan only together.
   const read = [...decision.payments.map(({ id }) => paymentOf(id)), ...books.current];
   const conditions: SQL[] = [
     isAccountAsRead(ctx, books, decision.accountId),

@@ -1,4 +1,5 @@
-import { and, asc, eq, lte } from 'drizzle-orm';
+import { and, asc, eq, lte, type SQL } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { DatabaseCtx } from '../../db/ctx.ts';
 import {
   isLive,
@@ -106,8 +107,8 @@ export const checkReturning = async (ctx: DatabaseCtx, payment: PaymentRow, orig
 };
 
 /**
- * The most rows of a kind in a run. Asking about one takes 10 to 90 of the 1,000 queries that D1 allows, by what is new. The plans
- * of the sandbox come on top.
+ * The most rows of a kind in a run. Asking about one takes 10 to 90 of the 1,000 queries that D1 allows, depending on what is new.
+ * Plans of the sandbox have a limit of their own.
  */
 const MAX_CHECKS = 5;
 
@@ -131,27 +132,26 @@ const runChecks = async <T extends { accountId: string }>(
   return done > 0 && rows.length >= MAX_CHECKS;
 };
 
+/** Returns the payments whose time has come, the longest due first. */
+const findPayments = ({ db }: DatabaseCtx, time: SQLiteColumn, untilMs: number, condition?: SQL) =>
+  db
+    .select()
+    .from(payments)
+    .where(and(condition, lte(time, untilMs)))
+    .orderBy(asc(time))
+    .limit(MAX_CHECKS);
+
 // Some rows that always fail hold up only the others of their kind.
 
 /** Expires replaced checkouts that are still payable. */
 export const expireCheckouts = async (ctx: DatabaseCtx): Promise<boolean> => {
-  const due = await ctx.db
-    .select()
-    .from(payments)
-    .where(lte(payments.expireDueAt, Date.now()))
-    .orderBy(asc(payments.expireDueAt))
-    .limit(MAX_CHECKS);
+  const due = await findPayments(ctx, payments.expireDueAt, Date.now());
   return runChecks(due, (row) => expireAgain(ctx, row));
 };
 
 /** Asks once a day about every payment that is pending. */
 export const checkPayments = async (ctx: DatabaseCtx): Promise<boolean> => {
-  const due = await ctx.db
-    .select()
-    .from(payments)
-    .where(and(isPending, lte(payments.checkedAt, Date.now() - DAY_MS)))
-    .orderBy(asc(payments.checkedAt))
-    .limit(MAX_CHECKS);
+  const due = await findPayments(ctx, payments.checkedAt, Date.now() - DAY_MS, isPending);
   return runChecks(due, (row) => checkPayment(ctx, row, DAY_MS, null));
 };
 
@@ -181,11 +181,6 @@ export const checkSubscriptions = async (ctx: DatabaseCtx): Promise<boolean> => 
 
 /** Gives back what could not be given back at once. */
 export const refundPayments = async (ctx: DatabaseCtx): Promise<boolean> => {
-  const due = await ctx.db
-    .select()
-    .from(payments)
-    .where(lte(payments.refundDueAt, Date.now()))
-    .orderBy(asc(payments.refundDueAt))
-    .limit(MAX_CHECKS);
+  const due = await findPayments(ctx, payments.refundDueAt, Date.now());
   return runChecks(due, (row) => refundAgain(ctx, row));
 };

@@ -82,7 +82,7 @@ const tell = async (ctx: DatabaseCtx, { account, subscription, name, daysLeft }:
   );
 };
 
-/** Sends what is due: the scheduled work runs every hour. Returns whether more is. */
+/** Sends what is due: the scheduled work runs every hour. Returns whether more is due. */
 export const tellOfEndingPlans = async (ctx: DatabaseCtx): Promise<boolean> => {
   if (ownLimits(ctx.env)) return false;
   const nowMs = Date.now();

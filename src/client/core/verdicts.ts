@@ -25,7 +25,7 @@ export interface KnownVerdict {
   endMs: number;
 }
 
-/** What isn't signed may be anything, and some objects throw where they become a number. */
+/** What isn't signed may be any value, and converting some objects to a number throws. */
 const plain = (value: unknown): unknown => (typeof value === 'object' ? NaN : value);
 
 /** Reads a time of JSON or in milliseconds. */

@@ -58,7 +58,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   let reportedBytes = readFact(REPORTED) as number | null;
 
   const advance = (step: Partial<Progress>) => {
-    // What was asked for before stays as it was: a read of the feed is judged by where it began.
+    // A new value, so that a read of the feed is judged by the progress with which it began.
     known = { ...known, ...step };
     writeFact('progress', known);
   };

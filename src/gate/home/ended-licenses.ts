@@ -3,7 +3,7 @@
 
 export const ENDED_LICENSES = 'CREATE TABLE ended_licenses (license_id TEXT PRIMARY KEY) WITHOUT ROWID';
 
-/** Rows that are deleted at once, about: the last license's history goes as a whole. */
+/** About how many rows are deleted at once: the last license's history is deleted as a whole. */
 const ERASED_PAGE = 1_000;
 
 /** Deletes rows of a license, and returns how many. */
@@ -40,7 +40,7 @@ export const openEndedLicenses = (sql: SqlStorage, { eraseMachines, eraseHistory
     hasAny: () => hasAny,
     erasePage,
 
-    /** Notes licenses that have ended, and deletes their first rows, which are all of most. Call it in a transaction. */
+    /** Notes licenses that have ended, and deletes their first rows. Most have no more. Call it in a transaction. */
     add: (licenseIds: string[]) => {
       if (licenseIds.length === 0) return;
       sql.exec(
@@ -50,7 +50,7 @@ export const openEndedLicenses = (sql: SqlStorage, { eraseMachines, eraseHistory
       erasePage();
     },
 
-    /** A license whose machines are written is there again, from a D1 that was restored: what it still has stays. */
+    /** Keeps what a license still has that gets a machine: it is back, because D1 was restored. */
     keep: (licenseId: string) => {
       if (hasAny) forget(licenseId);
     },

@@ -207,7 +207,7 @@ export const openMachines = (sql: SqlStorage, totals: MachineTotals) => {
       return machines;
     },
 
-    /** Erases what licenses that have ended leave, the most of it by and by. */
+    /** Erases what licenses that have ended leave: the first rows at once, and the rest by the alarm. */
     eraseLicenses: (licenseIds: string[]) => {
       ended.add(licenseIds);
       for (const licenseId of licenseIds) counts.forget(licenseId);

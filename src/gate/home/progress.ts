@@ -29,7 +29,7 @@ export interface Progress extends FeedPosition {
 /** Reloads of many gates, as after a deploy, are spread over this long. */
 const RELOAD_SPREAD_MS = HOUR_MS / 6;
 
-/** A reload begins at a random time, which is stored, because a gate that is seldom called is unloaded before. */
+/** A reload begins at a random time. It is stored, because a gate that is seldom called is unloaded before then. */
 export const newReload = (isExact: boolean, nowMs: number, random: number) => ({
   loadedThrough: '',
   startsMs: nowMs + random * RELOAD_SPREAD_MS,

@@ -66,7 +66,7 @@ export interface Paid extends About, OrderDetails {
   covers?: { untilMs: number; fromMs?: number } | { renewalAfterMs: number; orNone?: true };
   /** `lines` say what was added to the payment before, and taken away: of a store that bills only the difference. */
   areChanges?: true;
-  /** The first ids of what was billed, of a store that bills a change alone and tells elsewhere all that is paid then. */
+  /** The first id of each line that was billed, for a store that bills only a change and reports elsewhere all that is paid. */
   billed?: string[];
   /** Of a store where a subscription that has ended can begin anew: an end that came before is none. */
   takesBackEnd?: true;

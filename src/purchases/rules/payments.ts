@@ -28,7 +28,7 @@ export interface Payment {
   lines: PurchaseLine[] | null;
   /** Whether the lines are the difference to the payment before. */
   areChanges: boolean;
-  /** The first ids of what it was for, if that may be less than the lines. */
+  /** The first id of each line that it was for, if that may be fewer than `lines`. */
   billed: ReadonlySet<string> | null;
   /** Whether it takes back that its subscription has ended before. */
   takesBackEnd: boolean;

@@ -119,8 +119,8 @@ const toSlotPayment = (payment: Payment, line: PurchaseLine): SlotPayment => {
 };
 
 /**
- * Returns what is paid with a payment, or null if it says nothing of that. Of a store that tells elsewhere all that is paid by now,
- * that leaves out what was added later.
+ * Returns the lines that are paid once a payment has come, or null if it names none. A store that reports a subscription only as it
+ * is by now also names lines that were added later, which are left out.
  */
 const paidWith = (
   { lines, areChanges, billed }: Payment,
@@ -134,7 +134,7 @@ const paidWith = (
   return lines.some(isBilled) ? lines.filter((line) => isBilled(line) || known.has(line.refs[0])) : lines;
 };
 
-/** Leaves out what a change has left as it was: its payment was not for that. Nothing may show yet what was changed. */
+/** Leaves out the lines that a change didn't bill. If what it billed isn't among the lines, all of them count. */
 const billedOf = ({ billed, areChanges }: Payment, placed: Placed, slots: Slot[]): Placed => {
   if (billed === null) return placed;
   const isBilled = ([slot, { refs }]: [number, PurchaseLine]) =>

@@ -22,7 +22,7 @@ export interface BackupPage {
 }
 
 interface Staged {
-  /** What the restore calls what it has brought so far. The release before calls it nothing. */
+  /** The name of what the restore has staged. The release before sends none. */
   stage?: string;
 }
 

@@ -3,8 +3,8 @@ import type { ObjectContext } from './context.ts';
 import { openDisk, type TableRows } from './disk.ts';
 import { ownValue } from './own-values.ts';
 
-// What a restore has brought so far, in tables of its own. It is of the restore that has begun last: if another one could add to
-// it, or take it, rows would be missing that nobody misses.
+// The rows that a restore has brought so far, in tables of their own. Only the restore that has begun last may add to them and commit
+// them: with two at once, rows would be lost unnoticed.
 
 const STAGED = 'restored_';
 const VALUES = `${STAGED}values`;
@@ -18,7 +18,7 @@ export type BackupPart =
   | { type: 'values'; values: [name: string, value: unknown][] };
 
 interface Stage {
-  /** What the restore calls it. The release before calls it nothing. */
+  /** The name that the restore has given it. The release before gives none. */
   name: string | null;
   /** The version of the tables in the backup. */
   version: number;
@@ -28,7 +28,7 @@ interface Stage {
 const isStaged = (table: string) => table.startsWith(STAGED);
 const quote = (name: string) => `"${name}"`;
 
-/** Drops it, as part of the current transaction. A restore that is under way then fails. */
+/** Drops the staged rows, as part of the current transaction. A restore that is under way then fails. */
 export const dropStage = ({ sql, kv }: DurableObjectStorage): void => {
   const disk = openDisk(sql);
   disk.drop(disk.tables().filter(isStaged));

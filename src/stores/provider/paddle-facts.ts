@@ -47,7 +47,7 @@ const PAID = new Set(['paid', 'completed']);
 /** Paddle bills the difference, also by negative quantities, and what is charged once beside a subscription. */
 const CHANGES = new Set(['subscription_update', 'subscription_charge']);
 
-/** Paddle takes a new card by a transaction for nothing, which has all of the subscription's items, and the present as its period. */
+/** Paddle takes a new card by a transaction for nothing, which has the subscription's items and a period that ends as it begins. */
 const isChangeOfCard = ({ origin, details }: z.output<typeof transaction>): boolean =>
   origin === 'subscription_payment_method_change' && (details?.totals.total ?? 0) === 0;
 

@@ -35,7 +35,7 @@ export const writePreference = (name: string, text: string) =>
   localStorage.setItem(`${ACCOUNT}.${name}`, text);
 
 const leaving = new AbortController();
-/** Aborted once another tab has signed out, or in to another account, whose session calls of this page would use. */
+/** Aborted once another tab has signed out, or has signed in to another account: calls of this page would be made with that session. */
 export const sessionEnded = leaving.signal;
 
 const leave = () => {

@@ -75,8 +75,8 @@ interface SaveOffer {
 }
 
 /**
- * Saving an offer makes the licenses of purchases that waited for it. The API replaces an offer that exists, so that saving a
- * new one looks for it first.
+ * Saving an offer makes the licenses of purchases that waited for it. The API would replace an offer that exists, so a new one is
+ * looked for first.
  */
 export const saveOffer = (id: string) =>
   mutationOptions({

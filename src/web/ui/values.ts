@@ -35,7 +35,7 @@ export const fieldOf = (map: string, id: number, part: 'name' | 'kind' | 'value'
 const valueOf = (map: string, { id, kind, value }: ValueRow): Value | null => {
   if (kind === 'removed') return null;
   if (kind === 'text') return value;
-  // The field shows true unless it is false, as in a draft of a row that was a text just before.
+  // The select shows true for any other text, such as the one that a restored draft still has.
   if (kind === 'boolean') return value !== 'false';
   const number = value.trim() === '' ? Number.NaN : Number(value);
   if (!Number.isFinite(number)) throw invalidField(fieldOf(map, id, 'value'), 'Enter a number');

@@ -8,7 +8,7 @@ import { useAskBeforeUnload, useHold } from './hold.ts';
 
 // Work of many calls, which goes on for as long as its page is open.
 
-/** Does work with a signal, which leaving the page aborts, and the end of the session that it began with. */
+/** Does work with a signal, which is aborted when the page is left, or when another tab ends the session. */
 export const useStoppable = () => {
   const [controller, setController] = useState(() => new AbortController());
   useEffect(() => {
