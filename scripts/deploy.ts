@@ -98,7 +98,8 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   const origin = originOf(settings) ?? (await originAtCloudflare(account, target));
   const deployment = randomUUID();
   const known = { PUBLIC_ORIGIN: origin, DEPLOYMENT: deployment };
-  const configured = () => configure(base, target, settings, known);
+  const isOnWorkersDev = await account.isOnWorkersDev(target.name);
+  const configured = () => configure(base, target, settings, known, isOnWorkersDev);
   const found = await lookAround(account, configured(), settings);
   const problem = adopt(configured(), found, settings);
   if (problem) fail(problem);
@@ -134,7 +135,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
     ...(missing.length > 0 ? [getSecrets] : []),
     ...planResources(account, configured(), found, settings, save),
     ...configured().d1_databases.map(({ binding, database_name }) => migrate(binding, database_name)),
-    // If the domain is refused, a service that has another address keeps it.
+    // If the domain is refused, no release is deployed whose emails lead there.
     ...(isNew ? [] : connect),
     {
       title: `Deploy the Worker ${target.name}${missing.length > 0 ? ` with ${missing.join(', ')}` : ''}`,

@@ -118,14 +118,18 @@ export const openAccount = (token: string, accountId: string) => {
       return found?.find(({ hostname }) => hostname === domain)?.service ?? null;
     },
 
-    /** Makes a domain the Worker's only one. Cloudflare refuses one that another Worker, or a DNS record, has. */
+    /** Gives a Worker one more domain. Cloudflare refuses one that another Worker, or a DNS record, has. */
     connectDomain: (worker: string, domain: string) =>
-      call('PUT', `/workers/scripts/${worker}/domains/records`, {
-        override_scope: true,
+      call('PUT', '/workers/domains', {
+        hostname: domain,
+        service: worker,
         override_existing_origin: false,
         override_existing_dns_record: false,
-        origins: [{ hostname: domain }],
       }),
+
+    /** Whether there is such a Worker, and it answers at its address on workers.dev. */
+    isOnWorkersDev: async (worker: string): Promise<boolean> =>
+      (await call<{ enabled: boolean }>('GET', `/workers/scripts/${worker}/subdomain`))?.enabled ?? false,
 
     /** Returns the names of a Worker's secrets, or null if there is no such Worker. */
     listSecrets: async (worker: string): Promise<string[] | null> => {

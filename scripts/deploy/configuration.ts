@@ -40,12 +40,16 @@ export const datasetOf = ({ name }: Pick<Target, 'name'>): string => `${name.rep
 /** The secrets that the deployment makes. With the operator's token, it prints the first owner's link. */
 export const secretsOf = (base: Configuration): string[] => [...base.secrets.required, 'OPERATOR_TOKEN'];
 
-/** `known` are the variables that the deployment itself sets. */
+/**
+ * `known` are the variables that the deployment itself sets. `isOnWorkersDev` says whether the service answers there already, which
+ * a domain doesn't change.
+ */
 export const configure = (
   base: Configuration,
   target: Target,
   settings: OwnSettings,
   known: Record<string, string> = {},
+  isOnWorkersDev = false,
 ): Configuration => {
   const { name } = target;
   const rename = (resource: string) => resource.replace(base.name, name);
@@ -87,7 +91,7 @@ export const configure = (
     }),
     secrets: { required: secretsOf(base) },
     ...(settings.domain && { routes: [] }),
-    workers_dev: !settings.domain,
+    workers_dev: !settings.domain || isOnWorkersDev,
   };
 };
 

@@ -3,7 +3,8 @@ import { type Cloudflare, startCloudflare } from './support/cloudflare.ts';
 import { checkOutDeployment, type Deployment } from './support/deployment.ts';
 import { cleanUp } from './support/service.ts';
 
-// A deployment takes a domain from nobody: neither from another Worker, nor from a website.
+// A deployment takes a domain from nobody: neither from another Worker, nor from a website. Nor does it take an address away from
+// its own service.
 
 const DOMAIN = 'licenses.example.com';
 
@@ -23,14 +24,17 @@ beforeEach(async () => {
 const own = (environment: string, domain = DOMAIN) =>
   deployment.write(environment, { domain, vars: { PUBLIC_ORIGIN: cloudflare.origin } });
 const deploy = (...args: string[]) => deployment.deploy(cloudflare, args);
+const isOnWorkersDev = () => cloudflare.workers.get('latchkey')?.isOnWorkersDev;
 
-test('a service gets its domain once, and the plan names it each time', async () => {
+test('a new service gets only its domain, once, and the plan names it each time', async () => {
   own('production');
   const first = await deploy('--yes');
   expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
   expect(first.stdout).toContain(`Connect ${DOMAIN} to the Worker`);
   expect([...cloudflare.domains]).toEqual([[DOMAIN, 'latchkey']]);
-  const second = await deploy('--dry-run');
+  expect(isOnWorkersDev()).toBe(false);
+  const second = await deploy('--yes');
+  expect(isOnWorkersDev()).toBe(false);
   expect(second.stdout).toContain(`latchkey (production) at ${DOMAIN}`);
   expect(second.stdout).not.toContain('Connect');
 });
@@ -69,5 +73,20 @@ test('a service that gets a domain keeps its address if the domain is refused', 
   own('production');
   cloudflare.changes.length = 0;
   expect((await deploy('--yes')).code).toBe(1);
-  expect(cloudflare.changes).toEqual(['PUT /workers/scripts/latchkey/domains/records']);
+  expect(cloudflare.changes).toEqual(['PUT /workers/domains']);
+});
+
+test('a service that gets a domain, or another one, still answers where it did', async () => {
+  deployment.write('production', { vars: { PUBLIC_ORIGIN: cloudflare.origin } });
+  expect((await deploy('--yes')).code).toBe(0);
+  expect(isOnWorkersDev()).toBe(true);
+  own('production');
+  expect((await deploy('--yes')).code).toBe(0);
+  own('production', 'keys.example.com');
+  expect((await deploy('--yes')).code).toBe(0);
+  expect([...cloudflare.domains]).toEqual([
+    [DOMAIN, 'latchkey'],
+    ['keys.example.com', 'latchkey'],
+  ]);
+  expect(isOnWorkersDev()).toBe(true);
 });

@@ -147,7 +147,12 @@ test('an environment can be deleted, and production can’t', async () => {
   for (const name of ['latchkey', 'latchkey-staging']) {
     const sql = new DatabaseSync(':memory:');
     cloudflare.databases.set(name, { id: name, sql });
-    cloudflare.workers.set(name, { secrets: new Set(), metadata: { bindings: [] }, deployments: 1 });
+    cloudflare.workers.set(name, {
+      secrets: new Set(),
+      metadata: { bindings: [] },
+      deployments: 1,
+      isOnWorkersDev: true,
+    });
   }
   const production = await deploy('--destroy', '--yes');
   expect(production.stderr).toContain('--destroy is for environments beside production');

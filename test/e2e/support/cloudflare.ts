@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { connect, type Domains } from './custom-domains.ts';
+import { connect, type Domains, publish } from './custom-domains.ts';
 
 interface Queue {
   queue_id: string;
@@ -19,6 +19,7 @@ interface Worker {
   /** What the last deployment has sent about the Worker, without its code. */
   metadata: { bindings: Record<string, string>[] };
   deployments: number;
+  isOnWorkersDev: boolean;
 }
 
 export interface Cloudflare {
@@ -123,6 +124,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   };
 
   const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
+    if (kind === 'domains' && method === 'PUT') return connect(domains, body);
     if (kind === 'domains')
       return [...domains].flatMap(([hostname, service]) => (service ? [{ hostname, service }] : []));
     if (kind === 'subdomain') return { subdomain: 'orrery' };
@@ -130,7 +132,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     const worker = workers.get(name);
     if (kind === 'scripts' && rest === undefined && method === 'PUT') {
       const metadata = { bindings: [], ...metadataOf(body) };
-      const made = worker ?? { secrets: new Set<string>(), metadata, deployments: 0 };
+      const made = worker ?? { secrets: new Set<string>(), metadata, deployments: 0, isOnWorkersDev: false };
       for (const binding of metadata.bindings)
         if (binding['type'] === 'secret_text') made.secrets.add(binding['name'] ?? '');
       workers.set(name, { ...made, metadata, deployments: made.deployments + 1 });
@@ -144,12 +146,14 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
       return worker.metadata.bindings.push(JSON.parse(body) as Record<string, string>);
     if (rest === 'secrets')
       return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
-    if (rest === 'domains') return method === 'PUT' ? connect(domains, name, body) : undefined;
+    if (rest === 'domains') return method === 'PUT' ? publish(domains, name, body) : undefined;
     if (rest === 'settings') return { bindings: worker.metadata.bindings };
     if (rest === 'deployments') return { deployments: [] };
-    if (kind === 'workers') return { id: name, subdomain: { enabled: true, previews_enabled: false } };
-    if (rest === 'subdomain') return { enabled: true, previews_enabled: false };
-    return {};
+    if (rest === 'subdomain' && method === 'POST')
+      worker.isOnWorkersDev = (JSON.parse(body) as { enabled: boolean }).enabled;
+    const subdomain = { enabled: worker.isOnWorkersDev, previews_enabled: false };
+    if (kind === 'workers') return { id: name, subdomain };
+    return rest === 'subdomain' ? subdomain : {};
   };
 
   const staleHealth: Cloudflare['staleHealth'] = [];
