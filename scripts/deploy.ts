@@ -49,10 +49,16 @@ const signIn = async (): Promise<string> =>
   fail('Nobody has signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
 
 /** The account that was used before, or that is named, or the only one. */
-const chooseAccount = async (token: string, settings: OwnSettings): Promise<string> => {
+const chooseAccount = async (
+  token: string,
+  { settingsFile }: Target,
+  settings: OwnSettings,
+): Promise<string> => {
   const chosen = process.env['CLOUDFLARE_ACCOUNT_ID'] ?? settings.account_id;
   if (settings.account_id && chosen !== settings.account_id)
-    fail(`CLOUDFLARE_ACCOUNT_ID isn’t the account of this service, ${settings.account_id}.`);
+    fail(
+      `CLOUDFLARE_ACCOUNT_ID isn’t the account of this service, ${settings.account_id}. A new service in another account begins without account_id and databases in ${settingsFile}.`,
+    );
   if (chosen) return chosen;
   const accounts = await listAccounts(token);
   const names = accounts.map(({ id, name }) => `${id} (${name})`).join(', ');
@@ -88,7 +94,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   const settings = readSettings(target);
   refuseSharedDomain(target, settings);
   const token = await signIn();
-  settings.account_id = await chooseAccount(token, settings);
+  settings.account_id = await chooseAccount(token, target, settings);
   const account = openAccount(token, settings.account_id);
   const hasPaidPlan = await account.hasPaidPlan();
   if (hasPaidPlan === false)
@@ -172,7 +178,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   if (target.environment === PRODUCTION) fail('--destroy is for environments beside production: pass --env.');
   const settings = readSettings(target);
   const token = await signIn();
-  const account = openAccount(token, await chooseAccount(token, settings));
+  const account = openAccount(token, await chooseAccount(token, target, settings));
   const configuration = configure(base, target, settings);
   const { secrets, databases, queues, buckets } = await lookAround(account, configuration, settings);
   const names = [

@@ -102,6 +102,16 @@ describe('a first deployment', () => {
     expect(read('deploy.production.recovery')).toBe(before);
   });
 
+  test('stays in its Cloudflare account, and says how a new service begins in another', async () => {
+    cloudflare.changes.length = 0;
+    const { code, stderr } = await deployWith(['CLOUDFLARE_ACCOUNT_ID=another'], '--yes');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('without account_id and databases in deploy.production.json'),
+    ]);
+    expect(cloudflare.changes).toEqual([]);
+  });
+
   test('waits for its own release, not for an earlier deployment of the same version', async () => {
     const { version } = packageJson;
     cloudflare.staleHealth.push({ status: 'ok', version }, { status: 'ok', version, deployment: 'earlier' });
