@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { readConfiguration } from '../src/shared/config/settings.ts';
 import { type CloudflareAccount, listAccounts, openAccount } from './deploy/cloudflare.ts';
 import { configure, originOf, readBase, secretsOf, writeConfiguration } from './deploy/configuration.ts';
 import { DeployError, fail } from './deploy/fail.ts';
@@ -162,15 +163,13 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   await confirm('', 'deploy', options.yes);
   save();
   await runSteps(steps);
+  const isClosed = readConfiguration(configured().vars).settings.registration === 'closed';
   // Also after a deployment that was cut off before it could print the link.
-  const recovered = hasAccounts ? null : await openRecovery(target);
+  const recovered = hasAccounts || isClosed ? null : await openRecovery(target);
   const operatorToken = recovered?.secrets['OPERATOR_TOKEN'];
-  const link = operatorToken ? await inviteOwner(origin, operatorToken) : null;
+  const invitation = operatorToken ? await inviteOwner(origin, operatorToken) : null;
   console.log(`\n${origin} answers.`);
-  if (link)
-    console.log(
-      `Create your account with this link, which works once, for seven days:\n  ${link}\nThen: ${origin}/docs`,
-    );
+  if (invitation) console.log(invitation);
 };
 
 /** Deletes an environment, except for its bucket with the backups. Production is deleted by hand. */

@@ -32,9 +32,10 @@ export const waitForHealth = async (origin: string, deployment: string): Promise
   fail(`${origin}/health isn’t well: ${last}. The release is deployed. Run the command again once it is.`);
 };
 
-/** Returns a link with which the operator creates the first account, or null if there are accounts already. */
+/** Returns what tells the operator how to create the first account, or null if there are accounts already. */
 export const inviteOwner = async (origin: string, operatorToken: string): Promise<string | null> => {
-  const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  /** Null if the service has another token. */
+  const call = async <T>(method: string, path: string, body?: object): Promise<T | null> => {
     const response = await fetch(`${origin}/operator${path}`, {
       method,
       headers: {
@@ -43,11 +44,15 @@ export const inviteOwner = async (origin: string, operatorToken: string): Promis
       },
       ...(body && { body: JSON.stringify(body) }),
     });
+    if (response.status === 401) return null;
     return response.ok
       ? ((await response.json()) as T)
       : fail(`${origin}/operator${path} answered ${response.status}. Run the command again.`);
   };
-  const { data } = await call<{ data: unknown[] }>('GET', '/accounts?limit=1');
-  if (data.length > 0) return null;
-  return (await call<{ url: string }>('POST', '/invitations', {})).url;
+  const found = await call<{ data: unknown[] }>('GET', '/accounts?limit=1');
+  if (found && found.data.length > 0) return null;
+  const invitation = found && (await call<{ url: string }>('POST', '/invitations', {}));
+  return invitation
+    ? `Create your account with this link, which works once, for seven days:\n  ${invitation.url}\nThen: ${origin}/docs`
+    : `The service has another OPERATOR_TOKEN than the recovery file. With that in LATCHKEY_OPERATOR_TOKEN, and ${origin} in LATCHKEY_URL, \`npm run latchkey -- operator invite\` prints a link with which you create your account.`;
 };

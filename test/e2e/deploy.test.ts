@@ -70,7 +70,7 @@ describe('a first deployment', () => {
     expect([...cloudflare.queues.keys()]).toEqual(['latchkey-webhooks', 'latchkey-webhooks-dead']);
     expect([...cloudflare.buckets]).toEqual(['latchkey-backups']);
     const worker = cloudflare.workers.get('latchkey');
-    expect([...(worker?.secrets ?? [])].toSorted()).toEqual(SECRETS);
+    expect([...(worker?.secrets.keys() ?? [])].toSorted()).toEqual(SECRETS);
     const tables = cloudflare.databases
       .get('latchkey')
       ?.sql.prepare('SELECT count(*) AS n FROM licenses')
@@ -137,6 +137,22 @@ describe('a first deployment', () => {
     ).toEqual(['OPERATOR_TOKEN']);
   });
 
+  test('prints no link where nobody can register', async () => {
+    const vars = { PUBLIC_ORIGIN: cloudflare.origin, REGISTRATION: 'closed' };
+    deployment.write('production', { vars });
+    const { code, stdout } = await deploy('--yes');
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('#invitation')]);
+  });
+
+  test('goes on where OPERATOR_TOKEN was changed, and says how the first owner gets a link', async () => {
+    own('production');
+    cloudflare.workers.get('latchkey')?.secrets.set('OPERATOR_TOKEN', 'changed');
+    const { code, stdout, stderr } = await deploy('--yes');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('npm run latchkey -- operator invite');
+    expect(stdout).not.toContain('#invitation');
+  });
+
   test('refuses to replace the secrets of a database that has accounts', async () => {
     rmSync(join(folder, 'deploy.production.recovery'));
     const sql = cloudflare.databases.get('latchkey')?.sql;
@@ -158,7 +174,7 @@ test('an environment can be deleted, and production can’t', async () => {
     const sql = new DatabaseSync(':memory:');
     cloudflare.databases.set(name, { id: name, sql });
     cloudflare.workers.set(name, {
-      secrets: new Set(),
+      secrets: new Map(),
       metadata: { bindings: [] },
       deployments: 1,
       isOnWorkersDev: true,

@@ -15,7 +15,7 @@ interface Queue {
 }
 
 interface Worker {
-  secrets: Set<string>;
+  secrets: Map<string, string>;
   /** What the last deployment has sent about the Worker, without its code. */
   metadata: { bindings: Record<string, string>[] };
   deployments: number;
@@ -132,9 +132,9 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     const worker = workers.get(name);
     if (kind === 'scripts' && rest === undefined && method === 'PUT') {
       const metadata = { bindings: [], ...metadataOf(body) };
-      const made = worker ?? { secrets: new Set<string>(), metadata, deployments: 0, isOnWorkersDev: false };
-      for (const binding of metadata.bindings)
-        if (binding['type'] === 'secret_text') made.secrets.add(binding['name'] ?? '');
+      const made = worker ?? { secrets: new Map<string, string>(), deployments: 0, isOnWorkersDev: false };
+      for (const { type, name: secret = '', text } of metadata.bindings)
+        if (type === 'secret_text') made.secrets.set(secret, text ?? made.secrets.get(secret) ?? '');
       workers.set(name, { ...made, metadata, deployments: made.deployments + 1 });
       return { id: name, etag: 'e', startup_time_ms: 1, deployment_id: `d${++ids}`, entry_point: 'index.js' };
     }
@@ -145,7 +145,7 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
     if (rest === 'secrets' && method === 'PUT')
       return worker.metadata.bindings.push(JSON.parse(body) as Record<string, string>);
     if (rest === 'secrets')
-      return [...worker.secrets].map((secret) => ({ name: secret, type: 'secret_text' }));
+      return [...worker.secrets.keys()].map((secret) => ({ name: secret, type: 'secret_text' }));
     if (rest === 'domains') return method === 'PUT' ? publish(domains, name, body) : undefined;
     if (rest === 'settings') return { bindings: worker.metadata.bindings };
     if (rest === 'deployments') return { deployments: [] };
@@ -158,16 +158,19 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
 
   const staleHealth: Cloudflare['staleHealth'] = [];
   /** The deployed service. It says that it is well once a Worker was deployed. */
-  const callService = (path: string): unknown => {
+  const callService = (path: string, authorization = ''): [status: number, body: object] => {
     const [worker] = workers.values();
     if (path === '/health' && worker) {
       const deployment = worker.metadata.bindings.find(({ name }) => name === 'DEPLOYMENT')?.['text'];
       const { version } = packageJson;
-      return staleHealth.shift() ?? { status: 'ok', version, deployment, checks: { database: 'ok' } };
+      const health = { status: 'ok', version, deployment, checks: { database: 'ok' } };
+      return [200, staleHealth.shift() ?? health];
     }
-    if (path === '/operator/accounts') return { data: [] };
-    if (path === '/operator/invitations') return { url: `${origin}/register#invitation=once` };
-    return undefined;
+    const isOperator = authorization === `Bearer ${worker?.secrets.get('OPERATOR_TOKEN')}`;
+    if (path.startsWith('/operator/') && !isOperator) return [401, {}];
+    if (path === '/operator/accounts') return [200, { data: [] }];
+    if (path === '/operator/invitations') return [200, { url: `${origin}/register#invitation=once` }];
+    return [404, {}];
   };
 
   const server = createServer((request, response) => {
@@ -183,10 +186,8 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
         .split(/\/client\/v4(?:\/accounts\/[^/]+)?\/?/)
         .join('/')
         .split('/');
-      if (!url.pathname.startsWith('/client/v4')) {
-        const answered = callService(url.pathname);
-        return send(answered === undefined ? 404 : 200, answered ?? {});
-      }
+      if (!url.pathname.startsWith('/client/v4'))
+        return send(...callService(url.pathname, request.headers.authorization));
       if (area === 'analytics_engine') {
         analytics.queries.push(body);
         const data = analytics.answer(body);
