@@ -108,7 +108,7 @@ const deploy = async (target: Target, options: Options): Promise<void> => {
   const isOnWorkersDev = await account.isOnWorkersDev(target.name);
   const configured = () => configure(base, target, settings, known, isOnWorkersDev);
   const found = await lookAround(account, configured(), settings);
-  const problem = adopt(configured(), found, settings);
+  const problem = adopt(target, configured(), found, settings);
   if (problem) fail(problem);
   const firstId = settings.databases['DB'];
   const hasAccounts = firstId !== undefined && (await account.hasAccounts(firstId));
@@ -180,10 +180,15 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   const account = openAccount(token, await chooseAccount(token, target, settings));
   const configuration = configure(base, target, settings);
   const { secrets, databases, queues, buckets } = await lookAround(account, configuration, settings);
+  const files = [target.settingsFile, target.configFile, target.recoveryFile].filter((file) =>
+    existsSync(file),
+  );
   const names = [
     ...(secrets ? [`the Worker ${target.name}`] : []),
     ...Object.keys(queues).map((name) => `the queue ${name}`),
     ...Object.keys(databases).map((name) => `the D1 database ${name} with everything in it`),
+    // These alone are left of a deletion that was cut off at its end.
+    ...files,
   ];
   if (names.length === 0) fail(`There is nothing of ${target.name}.`);
   console.log(`This deletes ${names.join(', ')}.`);
@@ -193,8 +198,7 @@ const destroy = async (target: Target, options: Options): Promise<void> => {
   if (secrets) await account.deleteWorker(target.name);
   for (const id of Object.values(queues)) await account.deleteQueue(id);
   for (const id of Object.values(databases)) await account.deleteDatabase(id);
-  for (const file of [target.settingsFile, target.configFile, target.recoveryFile])
-    rmSync(file, { force: true });
+  for (const file of files) rmSync(file);
 };
 
 const recover = async (target: Target, file: string): Promise<void> => {

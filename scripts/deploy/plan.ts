@@ -99,11 +99,16 @@ export const planDomain = (
 };
 
 /** Takes over the ids of databases that exist. A database that was written down must still be the one of that name. */
-export const adopt = (configuration: Configuration, found: Found, settings: OwnSettings): string | null => {
+export const adopt = (
+  { settingsFile }: Target,
+  configuration: Configuration,
+  found: Found,
+  settings: OwnSettings,
+): string | null => {
   for (const { binding, database_name } of configuration.d1_databases) {
     const [known, id] = [settings.databases[binding], found.databases[database_name]];
     if (known && known !== id)
-      return `The database ${database_name} isn’t the one that was deployed (${known}): it was deleted or renamed.`;
+      return `The database ${database_name} isn’t the one that was deployed (${known}): it was deleted or renamed. To go on without it, delete its id from ${settingsFile}. docs/backups.md#restore-a-service says how to bring back what it had.`;
     if (id) settings.databases[binding] = id;
   }
   const { workerAtDomain } = found;

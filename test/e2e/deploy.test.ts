@@ -189,6 +189,22 @@ test('an environment can be deleted, and production can’t', async () => {
   await cloudflare.close();
 });
 
+test('a deletion that was cut off at its end can be repeated, and a deployment then says how to go on', async () => {
+  await begin();
+  const vars = { PUBLIC_ORIGIN: cloudflare.origin };
+  deployment.write('staging', { vars, databases: { DB: 'gone' } });
+  const refused = await deploy('--env', 'staging', '--yes');
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining('delete its id from deploy.staging.json'),
+  ]);
+  expect((await deploy('--destroy', '--env', 'staging', '--yes')).code).toBe(0);
+  expect(existsSync(join(folder, 'deploy.staging.json'))).toBe(false);
+  expect(cloudflare.changes).toEqual([]);
+  expect((await deploy('--destroy', '--env', 'staging', '--yes')).stderr).toContain('There is nothing of');
+  await cloudflare.close();
+});
+
 test('a deployment that fails halfway goes on where it stopped, with the same secrets', async () => {
   await begin();
   own('production');
