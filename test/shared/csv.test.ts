@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fromCell, readCells, toCsvRecord } from '../../src/shared/rules/csv.ts';
-import { readCsvRecord } from '../../src/shared/rules/import-lines.ts';
+import { readCsvRecord, readFields } from '../../src/shared/rules/import-lines.ts';
+import { CSV_COLUMNS, toCsvCells } from '../../src/shared/rules/license-csv.ts';
 import { type ImportFormat, openRecords } from '../../src/shared/rules/records.ts';
 import { MAX_LINE_LENGTH } from '../../src/shared/rules/transfer-limits.ts';
 
@@ -72,16 +73,33 @@ test.for([
   expect(fromCell(readCells(cell).cells[0] ?? '')).toBe(value);
 });
 
+const pieces = fc.constantFrom('=', '+', '-', '@', "'", '"', ';', ',', ' ', '\t', '\r', '\n', 'a', '1');
+const hostileText = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
+
 test('any text is read as it was written, and begins no formula, wherever a spreadsheet divides the line', () => {
-  const pieces = fc.constantFrom('=', '+', '-', '@', "'", '"', ';', ',', ' ', '\t', '\r', '\n', 'a', '1');
-  const cell = fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join(''));
   fc.assert(
-    fc.property(fc.array(cell, { minLength: 1, maxLength: 3 }), (values) => {
+    fc.property(fc.array(hostileText, { minLength: 1, maxLength: 3 }), (values) => {
       const record = toCsvRecord(values);
       const { cells } = readCells(record);
       expect(cells.map(fromCell)).toEqual(values);
       for (const read of cells) expect(read).not.toMatch(/^[=+\-@]/);
       expect(record).not.toMatch(/[;\t\r\n][" ]*[=+\-@]/);
     }),
+  );
+});
+
+test('a license’s metadata and terms are read from a CSV file as they were written', () => {
+  fc.assert(
+    fc.property(hostileText, hostileText, (name, value) => {
+      const license = { metadata: { [name]: value }, terms: { entitlements: { [name]: value } } };
+      const { cells } = readCells(toCsvRecord(toCsvCells(license)));
+      expect(readFields([...CSV_COLUMNS], cells)).toMatchObject({ value: license });
+    }),
+    {
+      examples: [
+        ['note', 'Ada;=1'],
+        ['note', "Ada;'=1"],
+      ],
+    },
   );
 });

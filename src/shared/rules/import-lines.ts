@@ -58,6 +58,10 @@ const METADATA_PREFIX = 'metadata.';
 export const isMetadataColumn = (name: string) =>
   name.startsWith(METADATA_PREFIX) && name.length > METADATA_PREFIX.length;
 
+/** Returns the text that a cell of our own format stands for. Only in an entry of the metadata, spaces around it count. */
+export const cellText = (column: string, cell: string): string =>
+  fromCell(isMetadataColumn(column) ? cell : cell.trim());
+
 /** An empty cell is an absent field. */
 const toFields = (columns: string[], cells: string[]): Fields => {
   const fields: Fields = {};
@@ -65,8 +69,9 @@ const toFields = (columns: string[], cells: string[]): Fields => {
   for (const [i, column] of columns.entries()) {
     const cell = cells[i] ?? '';
     if (cell.trim() === '') continue;
-    if (isMetadataColumn(column)) metadata.push([column.slice(METADATA_PREFIX.length), fromCell(cell)]);
-    else fields[column] = parseCell(column, cell.trim());
+    const text = cellText(column, cell);
+    if (isMetadataColumn(column)) metadata.push([column.slice(METADATA_PREFIX.length), text]);
+    else fields[column] = parseCell(column, text);
   }
   if (metadata.length === 0) return fields;
   return {

@@ -1,4 +1,3 @@
-import { fromCell } from './csv.ts';
 import { CHANGEABLE_FIELDS, DAY_FIELDS, JSON_FIELDS } from './license-fields.ts';
 
 // The columns of a CSV file of licenses. An import takes back what an export writes.
@@ -26,9 +25,9 @@ const toText = (column: string, value: unknown): string => {
 export const toCsvCells = (license: { [Column in (typeof CSV_COLUMNS)[number]]?: unknown }): string[] =>
   CSV_COLUMNS.map((column) => toText(column, license[column]));
 
-/** Returns the value of a cell. Throws if it should be JSON and isn't. */
-export const parseCell = (column: string, cell: string): unknown => {
-  if (isJson(column)) return JSON.parse(cell);
-  if (NUMBER_COLUMNS.has(column)) return Number(cell);
-  return isDay(column) && cell === NEVER ? null : fromCell(cell);
+/** Returns the value of a cell's text. Throws if it should be JSON and isn't. */
+export const parseCell = (column: string, text: string): unknown => {
+  if (isJson(column)) return JSON.parse(text);
+  if (NUMBER_COLUMNS.has(column)) return Number(text);
+  return isDay(column) && text === NEVER ? null : text;
 };

@@ -16,11 +16,12 @@ const UNKNOWN = { result: 'failed', error: { code: 'unknown_product', message: '
 const takeLicenses = (licenses: Set<string>, limit: number, products?: string[]) => {
   service.answerPart = (lines) =>
     answers(lines, (line) => {
-      const { product } = JSON.parse(line) as { product: string };
-      if (products?.includes(product) === false) return UNKNOWN;
-      if (licenses.has(line)) return { result: 'unchanged' };
+      const fields = JSON.parse(line) as Record<string, unknown>;
+      if (products?.includes(String(fields['product'])) === false) return UNKNOWN;
+      const license = JSON.stringify(Object.entries(fields).toSorted());
+      if (licenses.has(license)) return { result: 'unchanged' };
       if (licenses.size >= limit) return FAILED;
-      licenses.add(line);
+      licenses.add(license);
       return { result: 'created' };
     });
 };
@@ -32,6 +33,13 @@ const FILES = [
   { name: 'resale.csv', text: `customer_email,customer_name\n${'ada@example.com,Ada\n'.repeat(5)}` },
   // Of another system, which has a column of our name.
   { name: 'orders.csv', text: `E-Mail;Name;copy\n${'ada@example.com;Ada;2\n'.repeat(5)}` },
+  // What a spreadsheet would take for a formula, and spaces that count.
+  {
+    name: 'notes.csv',
+    text: `customer_email,metadata\n${'ada@example.com,"{""note"":""Ada;=1""}"\n'.repeat(5)}`,
+  },
+  { name: 'days.csv', text: `customer_email,duration_days\n${'ada@example.com,-1\n'.repeat(5)}` },
+  { name: 'entries.csv', text: `customer_email,metadata.note\n${'ada@example.com, Ada \n'.repeat(5)}` },
 ];
 
 test.each(FILES)('equal rows of $name that met a limit become licenses later', async ({ name, text }) => {

@@ -1,4 +1,5 @@
-import { fromCell, toCsvRecord } from '../csv.ts';
+import { toCsvRecord } from '../csv.ts';
+import { cellText } from '../import-lines.ts';
 import { ERROR_COLUMN } from './columns.ts';
 import { failedCopy, hasOwnNumber, isKeyless, unreadCopy } from './copies.ts';
 import { isFields } from './json.ts';
@@ -53,9 +54,10 @@ export const openFailedFile = (shape: Shape, columns: string[], reading: Reading
       }
       // A quote that isn't closed would take in what follows.
       if (!row.cells) return `${row.text}\n`;
-      const cells = row.cells
-        .filter((_, i) => !added.includes(columns[i] ?? ''))
-        .map((cell) => fromCell(cell.trim()));
+      const cells = row.cells.flatMap((cell, i) => {
+        const name = columns[i] ?? '';
+        return added.includes(name) ? [] : [cellText(name, cell)];
+      });
       while (cells.length < names.length) cells.push('');
       if (cells.length > names.length) return `${toCsvRecord(cells, shape.delimiter)}\n`;
       const number = copyColumn === null ? [] : [textOf(copy) ?? ''];
