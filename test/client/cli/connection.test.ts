@@ -75,3 +75,28 @@ test.each([
       'Check the URL, and whether a proxy or the network’s sign-in page answers in its place.\n',
   );
 });
+
+test('doctor says what is wrong with a degraded service, and goes on with the other checks', async () => {
+  const health = {
+    status: 'degraded',
+    version: '1.2.3',
+    time: new Date().toISOString(),
+    checks: { database: 'unavailable: DB_2', configuration: 'ok', mail: 'not_configured' },
+  };
+  const refusal = {
+    error: { code: 'insufficient_scope', message: 'Insufficient Scope', request_id: 'req_1' },
+  };
+  const url = await serve((request, response) => {
+    const isHealth = request.url === '/health';
+    response.writeHead(isHealth ? 503 : 403, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(isHealth ? health : refusal));
+  });
+  const variables = { LATCHKEY_URL: url, LATCHKEY_API_KEY: 'lk_live_x' };
+  const { status, stdout } = await runCli(['doctor', '--json'], variables);
+  const { checks } = JSON.parse(stdout) as { checks: { check: string; result: string; message: string }[] };
+  const results = Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+  expect(results).toMatchObject({ network: 'ok', service: 'failed', clock: 'ok', 'API key': 'ok' });
+  const service = checks.find(({ check }) => check === 'service');
+  expect(service?.message).toBe('The service is degraded: database: unavailable: DB_2');
+  expect(status).toBe(1);
+});

@@ -138,7 +138,7 @@ test('webhooks listen forwards signed events to a local URL', async () => {
 });
 
 describe('doctor', () => {
-  test('checks the configuration, network, clock, key and signing keys', async () => {
+  test('checks the configuration, network, service, clock, key and signing keys', async () => {
     await runJson('keys', 'pull', '--out', 'pinned.json');
     const { stdout } = await cli.run(['doctor', '--keys', 'pinned.json', '--json']);
     const { checks } = JSON.parse(stdout) as { checks: { check: string; result: string }[] };
@@ -146,6 +146,7 @@ describe('doctor', () => {
     expect(results).toMatchObject({
       configuration: 'ok',
       network: 'ok',
+      service: 'ok',
       clock: 'ok',
       'API key': 'ok',
       'signing keys': 'ok',

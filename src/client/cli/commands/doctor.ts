@@ -1,4 +1,7 @@
 import { stat } from 'node:fs/promises';
+import type { ApiClient } from '../../api/client.ts';
+import type { components } from '../../api/schema.ts';
+import { isObject } from '../../core/bytes.ts';
 import { openKeyRing } from '../../core/key-ring.ts';
 import { machineFingerprint } from '../../node/fingerprint.ts';
 import { command } from '../command.ts';
@@ -57,17 +60,42 @@ const clockResult = (offsetMs: number): Result => {
   return Math.abs(offsetMs) > CLOCK_WARNING_MS ? warning(message, advice) : ok(message);
 };
 
-/** Returns the findings about the network and the clock. */
-const checkNetwork = async ({ publicApi }: Context): Promise<[Result, Result]> => {
+type Health = components['schemas']['Health'];
+
+const isHealth = (body: unknown): body is Health => isObject(body) && isObject(body['checks']);
+
+/** A service that is degraded answers with the status of an error, and says what is wrong. */
+const readHealth = async (api: ApiClient): Promise<Health> => {
+  const call = api.GET('/health');
+  const body: unknown = await call.then(
+    ({ error }) => error,
+    () => null,
+  );
+  return isHealth(body) ? body : answer(call);
+};
+
+const serviceResult = ({ status, checks }: Health): Result => {
+  if (status === 'ok') return ok('All of its own checks passed.');
+  // A service works without email, too.
+  const wrong = Object.entries(checks).filter(([, said]) => said !== 'ok' && said !== 'not_configured');
+  return failed(
+    `The service is degraded: ${wrong.map(([check, said]) => `${check}: ${said}`).join('; ')}`,
+    'Tell whoever runs the service.',
+  );
+};
+
+/** Returns the findings about the network, the service, and the clock. */
+const checkNetwork = async ({ publicApi }: Context): Promise<[Result, Result, Result]> => {
   const startMs = Date.now();
   try {
-    const { version, time } = await answer((await publicApi()).GET('/health'));
+    const health = await readHealth(await publicApi());
     const tookMs = Date.now() - startMs;
-    const offsetMs = startMs + tookMs / 2 - Date.parse(time);
-    return [ok(`Latchkey ${version} answered in ${tookMs} ms.`), clockResult(offsetMs)];
+    const offsetMs = startMs + tookMs / 2 - Date.parse(health.time);
+    const network = ok(`Latchkey ${health.version} answered in ${tookMs} ms.`);
+    return [network, serviceResult(health), clockResult(offsetMs)];
   } catch (error) {
-    const advice = 'Try again later.';
-    return [failure(error, advice), skipped('The service didn’t answer.')];
+    const silent = skipped('The service didn’t answer.');
+    return [failure(error, 'Try again later.'), silent, silent];
   }
 };
 
@@ -133,7 +161,7 @@ const MARKS = {
 export const doctor = command({
   name: 'doctor',
   args: [],
-  summary: 'Check the clock, network, API key, signing keys, and fingerprint',
+  summary: 'Check the network, service, clock, API key, signing keys, and fingerprint',
   details: ['Exits with 0 if all is well, 1 if a check failed, and 2 if the service can’t be reached.'],
   options: {
     keys: { value: 'FILE', help: 'The pinned keys, as keys pull writes them' },
@@ -153,10 +181,12 @@ export const doctor = command({
 
     add('configuration', await checkConfiguration(context));
     const { url, api_key } = await context.settings();
-    const [network, clock] = url
+    const unasked = skipped('There is no URL.');
+    const [network, service, clock] = url
       ? await checkNetwork(context)
-      : [skipped('There is no URL.'), skipped('There is no URL.')];
+      : ([unasked, unasked, unasked] as const);
     add('network', network);
+    add('service', service);
     add('clock', clock);
     const isReachable = network.result === 'ok';
     const [key, own] =
