@@ -38,7 +38,8 @@ if (command === 'request') {
   // What the customer sends to the seller.
   console.log(JSON.stringify({ product: PRODUCT, fingerprint }));
 } else if (command === 'load') {
-  report(await license.loadFile(readFileSync(file, 'utf8')));
+  // Whoever loads a file wants its license, even if the machine has another one that is still good.
+  report(await license.loadFile(readFileSync(file, 'utf8'), { replace: true }));
 } else {
   report(await license.start());
 }

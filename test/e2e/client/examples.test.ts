@@ -134,7 +134,8 @@ describe('the id of a machine', () => {
 });
 
 describe('offline-file', () => {
-  test('carries a license to a machine without a network', async () => {
+  /** Machines without a network, and the seller who issues files for them. */
+  const openExample = async () => {
     const proxy = await newProxy();
     proxy.behavior = cut;
     const folder = await copyExample('offline-file', seller, proxy.origin);
@@ -143,13 +144,20 @@ describe('offline-file', () => {
         ...machineEnv(folder, machine),
         ORRERY_MACHINE_ID: `machine-${machine}-0123456789`,
       });
-    const { id: licenseId } = await seller.sell();
     const { api_key: fullKey } = await seller.addKey();
+    const env = { LATCHKEY_URL: service.origin, LATCHKEY_API_KEY: fullKey };
+    const issue = (request: string, ...args: string[]) =>
+      runExample(folder, ['issue.js', ...args], env, request);
+    return { proxy, folder, orrery, issue };
+  };
+
+  test('carries a license to a machine without a network', async () => {
+    const { proxy, folder, orrery, issue } = await openExample();
+    const { id: licenseId } = await seller.sell();
 
     expect(await orrery('cave')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Not licensed/) });
     const request = await orrery('cave', 'request');
-    const env = { LATCHKEY_URL: service.origin, LATCHKEY_API_KEY: fullKey };
-    const issued = await runExample(folder, ['issue.js', licenseId, '180'], env, request.stdout);
+    const issued = await issue(request.stdout, licenseId, '180');
     expect(issued).toMatchObject({ code: 0, stderr: '' });
     await writeFile(join(folder, 'license.txt'), issued.stdout);
 
@@ -168,12 +176,24 @@ describe('offline-file', () => {
     expect(proxy.paths.filter((path) => path === 'licenses/activate')).toEqual([]);
 
     // The seat is taken.
-    const again = await runExample(
-      folder,
-      ['issue.js', licenseId],
-      env,
-      '{"fingerprint":"machine-other-01"}',
-    );
+    const again = await issue('{"fingerprint":"machine-other-01"}', licenseId);
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/seat/i) });
+  });
+
+  test('takes the file of another license in place of one that is still good', async () => {
+    const { folder, orrery, issue } = await openExample();
+    const request = await orrery('cave', 'request');
+    const loadFor = async (days: string) => {
+      const { id } = await seller.sell();
+      const { stdout: file } = await issue(request.stdout, id, days);
+      await writeFile(join(folder, 'license.txt'), file);
+      return orrery('cave', 'load', 'license.txt');
+    };
+    const first = await loadFor('180');
+    const second = await loadFor('360');
+    for (const loaded of [first, second])
+      expect(loaded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Licensed until 20/) });
+    expect(second.stdout).not.toBe(first.stdout);
+    expect((await orrery('cave')).stdout).toBe(second.stdout);
   });
 });
