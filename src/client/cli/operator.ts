@@ -12,6 +12,11 @@ export const openOperator = async ({ out, requireUrl }: Context) => {
       advice: 'Set LATCHKEY_OPERATOR_TOKEN to the service’s OPERATOR_TOKEN.',
     });
   out.hide(token);
+  // Otherwise, `fetch` would throw an error that contains the token.
+  if (!/^[!-~]+$/.test(token))
+    throw new CliError('LATCHKEY_OPERATOR_TOKEN has characters that no operator token has.', {
+      advice: 'Set it to the service’s OPERATOR_TOKEN alone, without a space or a line break.',
+    });
   const origin = await requireUrl();
 
   const send = (

@@ -85,3 +85,16 @@ test('a restore takes no older backup in place of one that can’t be read, unle
   expect(stderr).toContain('The newest backup can’t be read: bak_gone.');
   expect((await restoreWith(backups, null, 'bak_old')).status).toBe(0);
 });
+
+test.each([
+  { form: 'text', flags: [] },
+  { form: 'JSON', flags: ['--json'] },
+])('an operator token with a line break is refused, and not printed as $form', async ({ flags }) => {
+  const { status, stdout, stderr } = await runCli(['operator', 'backups', ...flags], {
+    LATCHKEY_URL: 'http://127.0.0.1:9',
+    LATCHKEY_OPERATOR_TOKEN: 'first-secret\nsecond-secret',
+  });
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('LATCHKEY_OPERATOR_TOKEN has characters that no operator token has.');
+  expect(stderr).not.toContain('-secret');
+});
