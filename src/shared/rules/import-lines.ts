@@ -9,6 +9,9 @@ import { MAX_COLUMNS, MAX_LINE_LENGTH } from './transfer-limits.ts';
 /** The fields of a line, by name. */
 export type Fields = Record<string, unknown>;
 
+/** Whether a line is a license's. An export has other lines, too. */
+export const isLicense = ({ type }: Fields): boolean => (type ?? 'license') === 'license';
+
 /** Why a record can't be read. */
 export interface RecordProblem {
   code: 'invalid_line' | 'line_too_long' | 'too_many_columns';
@@ -98,7 +101,7 @@ export const openDryRun = () => {
   const created = new Set<unknown>();
   return (fields: Fields, { result, error }: { result: string; error?: { code: string } | undefined }) => {
     const licenseKey = fields['license_key'];
-    if (result === 'created' && (fields['type'] ?? 'license') === 'license') created.add(licenseKey);
+    if (result === 'created' && isLicense(fields)) created.add(licenseKey);
     return error?.code === 'license_not_found' && created.has(licenseKey);
   };
 };

@@ -60,4 +60,20 @@ describe('licenses import of products that another service names', () => {
     const empty = await run('licenses', 'import', sales('Any label'), '--from', 'gumroad', '--json');
     expect([empty.status, empty.stderr]).toEqual([0, expect.not.stringContaining('Any label')]);
   });
+
+  test('gives the product of --product to the licenses of an export, and to none of its other lines', async () => {
+    const others = [
+      { type: 'product', code: 'made-here' },
+      { type: 'activation', license_key: 'KEY-000001', fingerprint: 'machine-1' },
+      { type: 'webhook', url: 'https://hooks.example.com' },
+    ];
+    const licenses = [
+      { type: 'license', id: 'lic_1', license_key: 'KEY-000001', product: 'made-here' },
+      { license_key: 'KEY-000002' },
+    ];
+    const rows = [...licenses, ...others];
+    const file = write('own.ndjson', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    await run('licenses', 'import', file, '--product', 'sx-2');
+    expect(sentLines()).toEqual([...licenses.map((row) => ({ ...row, product: 'sx-2' })), ...others]);
+  });
 });

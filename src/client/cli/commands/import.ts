@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isLicense } from '../../../shared/rules/import-lines.ts';
 import { ENCODINGS } from '../../../shared/rules/import/encodings.ts';
 import {
   failedName,
@@ -90,8 +91,9 @@ export const importLicenses = command({
 
     const toOutcome = (row: SourceRow) => {
       const outcome = outcomeOf(row, reading);
-      const code = 'line' in outcome ? (product ?? named.get(String(outcome.line['product']))) : undefined;
-      return 'line' in outcome && code !== undefined ? { line: { ...outcome.line, product: code } } : outcome;
+      if (!('line' in outcome) || !isLicense(outcome.line)) return outcome;
+      const code = product ?? named.get(String(outcome.line['product']));
+      return code === undefined ? outcome : { line: { ...outcome.line, product: code } };
     };
     const toCoded = await openProductCodes(out, {
       rows: source.rows(),

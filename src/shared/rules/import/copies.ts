@@ -1,4 +1,4 @@
-import type { Fields } from '../import-lines.ts';
+import { type Fields, isLicense } from '../import-lines.ts';
 
 // Numbers equal lines without a license key. The key follows from a line and its number, so that a line that is sent again
 // creates no second license.
@@ -35,7 +35,7 @@ const contentOf = (line: Fields): string => {
 
 /** Whether the fields are those of a license whose key follows from them. */
 export const isKeyless = (fields: Fields): boolean =>
-  (fields['type'] ?? 'license') === 'license' && (fields['license_key'] ?? '') === '';
+  isLicense(fields) && (fields['license_key'] ?? '') === '';
 
 /** The number with which a line that failed is kept, if it needs one. */
 export const failedCopy = (line: Fields): unknown => {
