@@ -4,8 +4,10 @@ import { type Cell, clean, renderFields, renderTable, renderTabs } from './table
 
 type Columns<T> = Record<string, (item: T) => Cell>;
 
-const colorsFor = (stream: NodeJS.WriteStream) =>
-  picocolors.createColors(stream.isTTY && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb');
+const colorsFor = (stream: NodeJS.WriteStream) => {
+  const isPlain = !stream.isTTY || Boolean(process.env['NO_COLOR']) || process.env['TERM'] === 'dumb';
+  return picocolors.createColors(!isPlain);
+};
 
 const BAR_WIDTH = 24;
 

@@ -47,6 +47,12 @@ describe('the exit status', () => {
   });
 });
 
+test('output that is no terminal has no colors, also in CI', () => {
+  const { stderr, status } = run(['nonsense'], { CI: 'true', NO_COLOR: '' });
+  expect(status).toBe(2);
+  expect(stderr).toContain('Error: ');
+});
+
 describe('token inspect', () => {
   test('prints no control character of a token', () => {
     const hostile = '\u001B]0;owned\u0007\u009B2J';
