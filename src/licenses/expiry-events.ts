@@ -3,7 +3,6 @@
 import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { DatabaseCtx } from '../db/ctx.ts';
-import { violatesNotNull } from '../db/errors.ts';
 import { inJson } from '../db/json-rows.ts';
 import { expiryPass } from '../db/schema.ts';
 import { eventChange, insertChanges } from '../gate/feed/write.ts';
@@ -33,7 +32,6 @@ interface Due {
   licenseKey: string;
   customerEmail: string;
   expiresAt: string;
-  updatedAt: number;
   step: number;
 }
 
@@ -79,7 +77,7 @@ const readNext = async (db: AccountDatabase, position: Position) => {
   const through = window?.last ?? atAccount;
   const due = await db.all<Due>(sql`
     SELECT due.id, due.account_id AS accountId, due.license_key AS licenseKey, due.customer_email AS customerEmail,
-      due.expires_at AS expiresAt, due.updated_at AS updatedAt, days.column1 AS step
+      due.expires_at AS expiresAt, days.column1 AS step
     FROM accounts CROSS JOIN (VALUES ${sql.join(days, sql`, `)}) AS days CROSS JOIN licenses AS due INDEXED BY licenses_by_expiry
     WHERE accounts.id >= ${atAccount} AND accounts.id <= ${through} AND (accounts.id > ${atAccount} OR days.column1 >= ${step})
       AND due.account_id = accounts.id AND due.expires_at = days.column2 AND due.status = 'active'
@@ -102,22 +100,28 @@ const eventOf = (license: Due, nowMs: number) => {
     : licenseEvent('license.expiring', nowMs, license, { expires_at, days_left: left });
 };
 
-/** Commits the events with the new position. It is rejected if another run has moved it, or one of the licenses has changed. */
+/** With what the license has by now. Without the last `||`, SQLite would insert the payload as JSON, and not as its text. */
+const PAYLOAD = sql`json_set(value ->> 'payload', '$.payload', json_set(value ->> '$.payload.payload',
+  '$.license_key', licenses.license_key, '$.customer_email', licenses.customer_email) || '')`;
+
+/**
+ * Commits the events with the new position, unless another run has moved it. A license that has been renewed or suspended since
+ * it was read has none, and holds up no other.
+ */
 const send = async (db: AccountDatabase, position: Position, due: Due[], next: Position): Promise<void> => {
   const nowMs = Date.now();
-  const changes = due.map((license) => ({
-    ...eventChange(eventOf(license, nowMs)),
-    accountId: license.accountId,
-  }));
-  const read = JSON.stringify(due.map(({ accountId, id, updatedAt }) => ({ accountId, id, updatedAt })));
-  const unchanged = sql`(
-    SELECT count(*) FROM json_each(${read}) AS due JOIN licenses ON licenses.account_id = due.value ->> 'accountId'
-      AND licenses.id = due.value ->> 'id' AND licenses.updated_at = due.value ->> 'updatedAt')`;
-  const isAsRead = sql`EXISTS (SELECT 1 FROM ${expiryPass} WHERE ${isAt(position)}) AND ${unchanged} = ${due.length}`;
+  const changes = due.map((license) => {
+    const { id: licenseId, accountId, expiresAt } = license;
+    return { ...eventChange(eventOf(license, nowMs)), licenseId, accountId, expiresAt };
+  });
+  const rest = sql`
+    CROSS JOIN licenses ON licenses.account_id = value ->> 'accountId' AND licenses.id = value ->> 'licenseId'
+      AND licenses.expires_at = value ->> 'expiresAt' AND licenses.status = 'active'
+    WHERE (SELECT true FROM ${expiryPass} WHERE ${isAt(position)})`;
+  const feedOf = { db, accountId: sql`licenses.account_id` };
   const move = db.update(expiryPass).set(next).where(isAt(position));
   // The position comes last, because each insert compares it.
-  const accountId = sql`iif(${isAsRead}, value ->> 'accountId', NULL)`;
-  await db.batch([...insertChanges({ db, accountId }, changes), move] as [typeof move]);
+  await db.batch([...insertChanges(feedOf, changes, { payload: PAYLOAD, rest }), move] as [typeof move]);
 };
 
 /** The events that a pass sends, which a gate gets that was out of reach on the day before, too. */
@@ -152,11 +156,6 @@ export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
     if (!position) return;
     calls += await tell(ctx, position);
     const { due, next } = await readNext(ctx.db, position);
-    try {
-      await send(ctx.db, position, due, next);
-    } catch (error) {
-      // Another run or a changed license came first: what is due is read again.
-      if (!violatesNotNull(error, 'feed.account_id')) throw error;
-    }
+    await send(ctx.db, position, due, next);
   }
 };

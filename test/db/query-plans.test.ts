@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterAll, expect, test, vi } from 'vitest';
+import { DAY_MS, isoDate } from '../../src/shared/rules/dates.ts';
 import { openShop, paid } from '../stores/shop.ts';
 import { call, signUp } from '../support/client.ts';
 import { evict, gate, setPlan, tamper } from '../support/gate.ts';
@@ -25,6 +26,8 @@ const callEveryFeature = async () => {
   const second = await ada.createLicense();
   // Enough for a search by status to look among the licenses with that status, too.
   await insertLicenses(ada, { count: 1_000, product: 'Orrery' });
+  // It has an event today.
+  await insertLicenses(ada, { count: 1, product: 'Orrery', expiresAt: isoDate(Date.now() + DAY_MS) });
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   await ada.asKey('POST', '/api/v1/licenses/create', {}, { 'idempotency-key': 'once' });
   for (const query of [

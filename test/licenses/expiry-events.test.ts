@@ -27,8 +27,9 @@ const startOf = (day: string) => Date.parse(`${day}T00:00:00.000Z`);
 
 beforeEach(async () => {
   useFakeClock(startOf(DAY));
-  // Each test begins on this day anew.
+  // Each test begins on this day anew. The licenses of other tests would be due on some of its days.
   await accountsD1.exec('DELETE FROM expiry_pass');
+  await accountsD1.exec('DELETE FROM licenses');
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -107,32 +108,63 @@ test('a run that dies after each page, before any gate knows of it, loses no eve
   await expect.poll(() => namesOf(bob)).toEqual(['license.expired']);
 });
 
-test('a license that is renewed while its event is being sent has none', async () => {
-  const ada = await signUp();
-  const license = await licenseThrough(ada, '2027-03-11');
-  await licenseThrough(ada, '2027-03-09');
-  const path = `/api/v1/licenses/${license.id}/renew`;
-  const statuses: number[] = [];
-  const renewing = new Proxy(accountsD1, {
+/** A database in which something changes before each batch. */
+const changing = (change: () => Promise<unknown>) =>
+  new Proxy(accountsD1, {
     get: (d1, name) =>
       name === 'batch'
         ? async (statements: D1PreparedStatement[]) => {
-            if (statuses.length === 0) {
-              statuses.push((await ada.asSession('POST', path, { duration_days: 365 })).status);
-            }
+            await change();
             return d1.batch(statements);
           }
         : Reflect.get(d1, name).bind(d1),
   });
-  await sendExpiryEvents({ env, db: drizzle(renewing) });
+
+test.for([
+  { name: 'renewed', action: 'renew', body: { duration_days: 365 } },
+  { name: 'suspended', action: 'suspend', body: undefined },
+])('a license that is $name while its event is being sent has none', async ({ action, body }) => {
+  const ada = await signUp();
+  const license = await licenseThrough(ada, '2027-03-11');
+  await licenseThrough(ada, '2027-03-09');
+  const path = `/api/v1/licenses/${license.id}/${action}`;
+  const statuses: number[] = [];
+  const d1 = changing(async () => {
+    if (statuses.length === 0) statuses.push((await ada.asSession('POST', path, body)).status);
+  });
+  await sendExpiryEvents({ env, db: drizzle(d1) });
   expect(statuses).toEqual([200]);
   await runHourly();
   await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
 });
 
+test('a license that changes during every try is told of as it is by then, and holds up no other account', async () => {
+  const [ada, bob] = [await signUp(), await signUp()];
+  const { id: license_id } = await licenseThrough(ada, '2027-03-11');
+  await licenseThrough(bob, '2027-03-11');
+  const path = `/api/v1/licenses/${license_id}`;
+  const versions: object[] = [];
+  const d1 = changing(async () => {
+    const customer_email = `grace-${versions.length}@example.com`;
+    await ada.asSession('PATCH', path, { customer_email });
+    const { license_key } = (await ada.asSession('POST', `${path}/rotate-key`, {})).body;
+    versions.push({ license_key, license_id, customer_email });
+  });
+  await sendExpiryEvents({ env, db: drizzle(d1) });
+  await expect.poll(() => namesOf(bob)).toEqual(['license.expiring']);
+  await expect.poll(() => namesOf(ada)).toEqual(['license.expiring']);
+  const event = {
+    event: 'license.expiring',
+    timestamp: `${DAY}T00:00:00.000Z`,
+    ...versions[0],
+    expires_at: '2027-03-11',
+    days_left: 1,
+  };
+  const told = await readOutbox<{ payload: string }>(ada.accountId, PAYLOADS);
+  expect(told).toContainEqual({ payload: JSON.stringify(event) });
+});
+
 test('only gates with events to take are called, which were sent on this day or the day before', async () => {
-  // Those of other tests would be due on some of the days.
-  await accountsD1.prepare('DELETE FROM licenses').run();
   const [ada, bob] = [await signUp(), await signUp()];
   const names = new Map([ada, bob].map(({ accountId }, i) => [accountId, i === 0 ? 'ada' : 'bob']));
   await licenseThrough(ada, '2027-03-11');

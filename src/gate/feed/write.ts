@@ -31,15 +31,23 @@ interface FeedOf {
   accountId: string;
 }
 
+interface FeedRows {
+  /** In place of the change's own. */
+  payload?: SQL;
+  /** What follows `FROM json_each(…)`, in which a change is a `value`. It can leave some out. */
+  rest?: SQL;
+}
+
 /** Inserts feed rows. They are sent as JSON, because D1 binds at most 100 values. A null in place of the account fails them. */
 export const insertChanges = (
   { db, accountId }: Omit<FeedOf, 'accountId'> & { accountId: string | SQL },
   changes: FeedChange[],
+  { payload = sql`value ->> 'payload'`, rest = sql`` }: FeedRows = {},
 ) =>
   jsonChunks(changes).map((json) =>
     db.insert(feed).select(sql`
-      ${selectRow(feed, { ...jsonValues('kind', 'ref', 'payload'), seq: null, accountId, createdAt: Date.now() })}
-      FROM json_each(${json})`),
+      ${selectRow(feed, { ...jsonValues('kind', 'ref'), payload, seq: null, accountId, createdAt: Date.now() })}
+      FROM json_each(${json}) ${rest}`),
   );
 
 /**
