@@ -150,12 +150,14 @@ const tell = async ({ env, db }: DatabaseCtx, { atAccount, toldThrough }: Positi
   return told.length;
 };
 
-export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<void> => {
+/** Sends what is due. Returns whether more is: each page that was sent, by this run or by another, leaves less. */
+export const sendExpiryEvents = async (ctx: DatabaseCtx): Promise<boolean> => {
   for (let pages = 0, calls = 0; pages < MAX_PAGES && calls < MAX_CALLS; pages++) {
     const position = await findPosition(ctx.db);
-    if (!position) return;
+    if (!position) return false;
     calls += await tell(ctx, position);
     const { due, next } = await readNext(ctx.db, position);
     await send(ctx.db, position, due, next);
   }
+  return true;
 };

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { type Customer, signUp } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { runHourly } from '../support/hourly.ts';
+import { doWork, runHourly } from '../support/hourly.ts';
 import { insertLicenses } from '../support/licenses.ts';
 import { readEvents, readOutbox } from '../support/outbox.ts';
 import { sellerWithWebhook } from '../support/worlds.ts';
@@ -83,6 +83,20 @@ test('days on which nothing could run are made up for', async () => {
   vi.setSystemTime(startOf('2027-03-13'));
   await runHourly();
   await expect.poll(() => namesOf(ada)).toEqual(['license.expired']);
+});
+
+test('what one message leaves of a pass is sent within the same hour', async () => {
+  const ada = await signUp();
+  await doWork('sendExpiryEvents');
+  await licenseThrough(ada, '2027-04-04');
+  // A day takes two pages or more, and a message sends forty.
+  vi.setSystemTime(startOf('2027-04-05'));
+  let messages = 1;
+  while (await doWork('sendExpiryEvents')) messages++;
+  expect(messages).toBeGreaterThan(1);
+  await expect
+    .poll(async () => (await namesOf(ada)).toSorted())
+    .toEqual(['license.expired', 'license.expiring', 'license.expiring']);
 });
 
 /** A database that commits a batch and then fails, as if the process had been killed before the answer. */
