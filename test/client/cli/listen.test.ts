@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { EVENT_NAMES } from '../../../src/shared/rules/events.ts';
 import { CLI } from '../support/tool.ts';
 
 const page = (data: object[]) => [200, { data, next_cursor: '1' }] as const;
@@ -62,3 +63,14 @@ test.for([
     ['1', verified],
   ]);
 });
+
+test.for(['license.create', 'webhook.test'])(
+  'webhooks listen refuses %s, which never comes, and names the events that do',
+  async (name) => {
+    const { status, stdout, stderr, queries } = await listen([], '--events', `license.created, ${name}`);
+    expect([status, stdout, queries]).toEqual([2, '', []]);
+    expect(stderr).toContain(
+      `There is no event ${name} to listen for. The events are ${EVENT_NAMES.join(', ')}.`,
+    );
+  },
+);

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { EVENT_NAMES } from '../../../shared/rules/events.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
 import { command } from '../command.ts';
@@ -98,6 +99,13 @@ const listen = async (
   }
 };
 
+const readNames = (text: string): string[] => {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !EVENT_NAMES.some((known) => known === name));
+  if (unknown === undefined) return names;
+  throw new CliError(`There is no event ${unknown} to listen for. The events are ${EVENT_NAMES.join(', ')}.`);
+};
+
 export const listenForWebhooks = command({
   name: 'webhooks listen',
   args: [],
@@ -112,7 +120,7 @@ export const listenForWebhooks = command({
   },
   run: async ({ out, api, requireKey }, _args, { 'forward-to': url, events }) => {
     if (url !== undefined) toOrigin(url);
-    const names = events?.split(',').map((name) => name.trim());
+    const names = events === undefined ? undefined : readNames(events);
     const client = await api();
     const secret = signingSecret(await requireKey());
     const stopped = new AbortController();
