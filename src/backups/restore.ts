@@ -5,7 +5,7 @@ import { inJson } from '../db/json-rows.ts';
 import { accounts, auditLog } from '../db/schema.ts';
 import { callObject, type ObjectName, OBJECTS, StageGone } from '../operators/backup.ts';
 import { type AccountRestore, restoreLine } from '../operators/restore.ts';
-import { writeAllMissing } from '../purchases/missing-offers.ts';
+import { writeAllMissing } from '../purchases/awaited-offers.ts';
 import { AppError } from '../shared/app-error.ts';
 import { OPERATOR } from '../shared/rules/audit.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';

@@ -14,12 +14,12 @@ import {
 import { selectRow } from '../db/select-row.ts';
 import { eventChange, type FeedChange, type Statement } from '../gate/feed/write.ts';
 import { commit } from '../gate/worker/commit.ts';
+import { type AwaitedOffer, decideAtOf, waitsForOffer, writeAwaited } from './awaited-offers.ts';
 import { writeMail } from './due-mail.ts';
 import { eventsOf } from './events.ts';
 import { updateHeld } from './held-license.ts';
 import type { StoredFact, Surroundings } from './load.ts';
 import { merge } from './merge.ts';
-import { decideAtOf, writeMissing } from './missing-offers.ts';
 import { insertLicenses, type NewLicense, newLicenses } from './new-license.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
 import type { Thing } from './rules/facts.ts';
@@ -41,8 +41,8 @@ export interface ToCommit {
   isMailed: boolean;
   around: Surroundings;
   decision: PurchaseDecision;
-  /** The ids without an offer, of an unmapped purchase. */
-  missing: string[];
+  /** The offers that it waits for, as they were read. */
+  awaited: AwaitedOffer[];
   messageId: string | null;
   nowMs: number;
 }
@@ -98,8 +98,8 @@ const writeFacts = (ctx: Ctx, { row, fresh, things, messageId }: ToCommit): Stat
 };
 
 /** When to decide it again: never once its store is deleted, even if that happened after the store was read. */
-const nextDecisionAt = ({ row, decision, missing, nowMs }: ToCommit) => {
-  const dueAt = missing.length > 0 ? decideAtOf(row, missing, nowMs) : row.decideAt;
+const nextDecisionAt = ({ row, decision, awaited, nowMs }: ToCommit) => {
+  const dueAt = awaited.length > 0 ? decideAtOf(row, awaited, nowMs) : row.decideAt;
   const decideAt = decideIfTold(row, decision, dueAt, nowMs);
   return sql<number | null>`iif(EXISTS (SELECT 1 FROM stores WHERE id = ${row.storeId}), ${decideAt}, NULL)`;
 };
@@ -153,13 +153,13 @@ export const commitPurchase = async (ctx: Ctx, wanted: ToCommit): Promise<number
   const updates = updateHeld(ctx, row.id, held, around.licenses, decision, nowMs);
   const inserts = insertLicenses(ctx, made, nowMs);
   const events = eventsOf({ ...wanted, decision }, made);
-  const isMissing = wanted.missing.length > 0 || [row, ...others].some(({ status }) => status === 'unmapped');
+  const hasAwaited = [wanted.decision, row, ...others].some(waitsForOffer);
   const statements: Statement[] = [
     ...[row, ...others].filter(({ version }) => version > 0).map((read) => guard(ctx, read)),
     ...merge(ctx, row.id, others, held, decision),
     writeRow(ctx, { ...wanted, decision }),
     ...writeFacts(ctx, wanted),
-    ...(isMissing ? writeMissing(ctx, row, wanted.missing) : []),
+    ...(hasAwaited ? writeAwaited(ctx, row, wanted.awaited) : []),
     ...updates.statements,
     ...inserts.statements,
     ...insertHeld(ctx, row.id, made),

@@ -6,6 +6,7 @@ import {
   accounts,
   licenses,
   type LicenseRow,
+  type OfferRow,
   offers,
   products,
   purchaseFacts,
@@ -18,7 +19,6 @@ import {
   purchaseThings,
   stores,
 } from '../db/schema.ts';
-import type { SoldOffer } from '../shared/rules/sold-offer.ts';
 import type { ProductTerms } from '../shared/rules/terms.ts';
 import type { StoreFact, Thing } from './rules/facts.ts';
 import type { KnownFact } from './rules/payments.ts';
@@ -127,7 +127,7 @@ export const loadSaid = async ({ db }: Ctx, ids: string[]) => {
 
 /** What a decision needs besides the facts. */
 export interface Surroundings {
-  offers: Map<string, SoldOffer>;
+  offers: Map<string, OfferRow>;
   acceptsTest: boolean;
   /** Whether the account is suspended, or about to be erased. */
   isSuspended: boolean;

@@ -4,6 +4,7 @@ import type { PurchaseRow, StoreRow } from '../db/schema.ts';
 import { AppError } from '../shared/app-error.ts';
 import { DAY_MS } from '../shared/rules/dates.ts';
 import { newId } from '../shared/text/ids.ts';
+import { awaitedOf } from './awaited-offers.ts';
 import { commitPurchase } from './commit.ts';
 import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact } from './load.ts';
 import { join, keepApart } from './merge.ts';
@@ -172,7 +173,6 @@ const settleOnce = async (
       acceptsTest: around.acceptsTest,
     }),
   );
-  const missing = refs.filter((ref) => !around.offers.has(ref));
   const commit = (made: PurchaseDecision, decideAt: number | null) =>
     commitPurchase(ctx, {
       row: { ...row, decideAt, tries: decideAt === null ? 0 : row.tries + 1 },
@@ -183,7 +183,7 @@ const settleOnce = async (
       isMailed: loaded.isMailed,
       around,
       decision: made,
-      missing: made.status === 'unmapped' ? missing : [],
+      awaited: awaitedOf(made, refs, around.offers),
       messageId,
       nowMs,
     });

@@ -6,7 +6,7 @@ import { violatesNotNull } from '../db/errors.ts';
 import { type OfferRow, offers } from '../db/schema.ts';
 import { commit } from '../gate/worker/commit.ts';
 import { ifNamesProduct, unknownProduct } from '../products/named.ts';
-import { letDecide } from '../purchases/missing-offers.ts';
+import { letDecide } from '../purchases/awaited-offers.ts';
 import { AppError, limitReached } from '../shared/app-error.ts';
 import { MAX_OFFERS } from '../shared/rules/stores.ts';
 import { mergeTerms } from '../shared/rules/terms.ts';

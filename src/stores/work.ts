@@ -13,7 +13,7 @@ import {
   stores,
 } from '../db/schema.ts';
 import { sendDueMails } from '../purchases/mails.ts';
-import { letDecide } from '../purchases/missing-offers.ts';
+import { letDecide } from '../purchases/awaited-offers.ts';
 import { settle } from '../purchases/settle.ts';
 import { logError } from '../shared/text/log.ts';
 import { checkStore } from './check.ts';

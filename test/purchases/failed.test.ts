@@ -36,6 +36,16 @@ test('more licenses than a purchase may have fail it, and those of the limit do'
   expect(await shop.purchases('?status=fulfilled')).toHaveLength(1);
 });
 
+test('a purchase of too many licenses is decided again once its offer is for seats', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1', { quantity: 201 }));
+  expect(await shop.purchases()).toMatchObject([{ status: 'failed', reason: 'too_many_licenses' }]);
+  await shop.offer('pro', { grant: 'perpetual', quantity: 'seats' });
+  expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled', reason: null }]);
+  expect(await shop.licenses()).toMatchObject([{ terms: { max_activations: 201 } }]);
+});
+
 test('a replaced secret is accepted for a day, and a deleted store’s work ends', async () => {
   const shop = await openShop();
   await shop.notify(paid('1'));

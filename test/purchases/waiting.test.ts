@@ -4,7 +4,7 @@ import type { StoreFact } from '../../src/purchases/rules/facts.ts';
 import { takeFacts } from '../../src/purchases/take.ts';
 import { UNKNOWN_EMAIL } from '../../src/shared/rules/licenses.ts';
 import { workOnStores } from '../../src/stores/work.ts';
-import { openShop } from '../stores/shop.ts';
+import { openShop, paid } from '../stores/shop.ts';
 import { outcomeOf } from '../support/client.ts';
 import { doMeanwhile } from '../support/d1-queries.ts';
 import { accountsD1, ctxOf } from '../support/databases.ts';
@@ -76,6 +76,20 @@ test('a purchase that waits for no address, or has got it, is decided no more', 
   await shop.take([{ ...SALE, about: 'transaction/2', buyer: { ref: 'customer/ctm_2' } }]);
   await shop.take([{ ...SALE, about: 'transaction/3' }]);
   expect(await countDue()).toBe(0);
+});
+
+test('a sale for which its offer’s grant did not fit gets its license once the offer is saved with another', async () => {
+  const { offer, notify, purchases, licenses } = await openShop();
+  await offer('pro', { grant: 'subscription' });
+  await notify(paid('1'));
+  const waits = [{ status: 'pending', reason: 'period_unknown' }];
+  expect(await purchases()).toMatchObject(waits);
+  // It goes on waiting if the offer still doesn't fit.
+  await offer('pro', { grant: 'subscription', grace_days: 3 });
+  expect(await purchases()).toMatchObject(waits);
+  await offer('pro', { grant: 'perpetual' });
+  expect(await purchases()).toMatchObject([{ status: 'fulfilled', reason: null }]);
+  expect(await licenses()).toHaveLength(1);
 });
 
 test('buyers whose address is still to come are no customer, whom anybody could erase or let in', async () => {

@@ -103,6 +103,38 @@ test('an offer that is saved while an unmapped purchase is decided again fulfill
   expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
 });
 
+test('an offer that is changed while a sale that it did not fit is being decided fulfills it', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'subscription' });
+  const isSaved = saveMeanwhile(shop, 'perpetual');
+  await shop.notify(paid('1'));
+  expect(isSaved()).toBe(true);
+  await work(shop);
+  expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
+  expect(await countDue(shop)).toBe(0);
+});
+
+test('a sale for which its offer does not fit is decided once for each change of the offer', async () => {
+  const shop = await openShop();
+  const decisions = () =>
+    accountsD1
+      .prepare('SELECT version, decide_at FROM purchases WHERE store_id = ?')
+      .bind(shop.storeId)
+      .first();
+  const offerDue = (statement: string) => accountsD1.prepare(statement).bind(shop.storeId);
+  await shop.offer('pro', { grant: 'subscription' });
+  await shop.notify(paid('1'));
+  await shop.offer('pro', { grant: 'subscription' });
+  expect(await decisions()).toEqual({ version: 2, decide_at: null });
+  // As if more purchases had waited for the change than a turn may let be decided.
+  await offerDue('UPDATE offers SET decide_at = 1 WHERE store_id = ?').run();
+  await work(shop);
+  expect(await decisions()).toEqual({ version: 2, decide_at: null });
+  expect(await offerDue('SELECT decide_at FROM offers WHERE store_id = ?').first()).toEqual({
+    decide_at: null,
+  });
+});
+
 test('a purchase of two things waits for both offers, and is decided only by what it names', async () => {
   const shop = await openStripe();
   const [line] = invoice({ n: 1 }, 1, '2099-01-01').lines.data;

@@ -51,7 +51,7 @@ export const purchases = sqliteTable(
   ],
 );
 
-/** By which purchase each thing of a store is known. Of an unmapped one, also the ids that it has found no offer for. */
+/** By which purchase each thing of a store is known. Of one that waits for an offer, also the ids that the offer may have. */
 export const purchaseThings = sqliteTable(
   'purchase_things',
   {

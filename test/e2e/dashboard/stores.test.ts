@@ -184,6 +184,22 @@ test('a purchase that waits gets a product of its own', async () => {
   await expect.poll(() => licenses.locator('tbody tr').count()).toBe(1);
 });
 
+test('a purchase that waits for something else than its payment can be tried again', async () => {
+  const storeId = webhookUrl.split('/').at(-1);
+  await ada.put(`/api/stores/${storeId}/offers/orrery-club`, { product: 'orrery', grant: 'subscription' });
+  expect(await sell('A-1003', { offer: 'orrery-club', email: 'mary@example.com' })).toBe(200);
+  await openPage(page, '/purchases?q=A-1003');
+  await page.getByRole('link', { name: 'mary@example.com' }).click();
+  await page.getByText('Its offer is for a subscription').waitFor();
+  const tryAgain = page.getByRole('button', { name: 'Try again' });
+  await tryAgain.waitFor();
+  expect(await sell('A-1004', { type: 'past_due' })).toBe(200);
+  await openPage(page, '/purchases?q=A-1004');
+  await page.getByRole('link', { name: 'Address not known yet' }).click();
+  await page.getByText('The store hasn’t reported a payment yet').waitFor();
+  expect(await tryAgain.count()).toBe(0);
+});
+
 test('a store is deleted once its name is typed, and its purchases stay', async () => {
   await openPage(page, '/stores');
   await page.getByRole('link', { name: 'My shop' }).click();

@@ -2,7 +2,7 @@ import type { PurchaseStatus } from '../../../shared/rules/stores.ts';
 import { StateBadge, type Tone } from '../../ui/badge.tsx';
 
 const STATES: Record<PurchaseStatus, { tone: Tone; name: string }> = {
-  pending: { tone: 'brass', name: 'Not paid yet' },
+  pending: { tone: 'brass', name: 'Pending' },
   unmapped: { tone: 'warn', name: 'No offer' },
   fulfilled: { tone: 'good', name: 'Fulfilled' },
   past_due: { tone: 'warn', name: 'Past due' },

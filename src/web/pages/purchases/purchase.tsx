@@ -202,7 +202,7 @@ export const PurchasePage = () => {
         )}
       </Page>
     );
-  const isOpen = purchase.status === 'failed' || purchase.status === 'unmapped';
+  const isOpen = purchase.reason !== null && purchase.reason !== 'not_paid';
   return (
     <Page
       title={purchase.order ?? 'Purchase'}

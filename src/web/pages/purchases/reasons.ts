@@ -2,13 +2,13 @@ const REASONS: Record<string, string> = {
   no_offer: 'No offer says which product it is',
   not_paid: 'The store hasn’t reported a payment yet',
   nothing_named: 'The store hasn’t said what was bought',
-  period_unknown: 'The store hasn’t said what period is paid for',
+  period_unknown: 'Its offer is for a subscription, but the store hasn’t said what period is paid for',
   license_limit_reached: 'The account is at its license limit',
   storage_limit_reached: 'The account is at its storage limit',
   account_suspended: 'The account is suspended',
   product_not_found: 'The product of its offer doesn’t exist',
-  too_many_licenses: 'It would create more licenses than a purchase may',
-  test_mode: 'It is a test purchase, for which this store creates no licenses',
+  too_many_licenses: 'By its offer, it would create more licenses than a purchase may',
+  test_mode: 'It is a test purchase, and its store was set to create no licenses for these',
 };
 
 const MAIL_PROBLEMS: Record<string, string> = {
