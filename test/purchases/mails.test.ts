@@ -10,7 +10,7 @@ import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { setPlan } from '../support/gate.ts';
 import { runHourly } from '../support/hourly.ts';
-import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
+import { keepMails, lastMailTo, mailsTo, sendMailsBy } from '../support/mails.ts';
 import { asOperator, withOperatorToken } from '../support/operator.ts';
 import { asVisitor, verifyAddress } from '../support/sign-in.ts';
 
@@ -188,6 +188,29 @@ test('what is over the bound of a day is sent as soon as the day is over, and sa
   vi.setSystemTime('2027-03-11T12:01:00Z');
   await work();
   expect(await counts()).toEqual([[null, null], 52]);
+});
+
+test('an email that can’t be sent in eight tries is given up, until the seller sends it again', async () => {
+  keepMails();
+  const { shop, work } = await openVerified();
+  await shop.notify(paid('1'));
+  const letTimePass = accountsD1
+    .prepare('UPDATE purchase_mails SET due_at = 1 WHERE account_id = ? AND due_at IS NOT NULL')
+    .bind(shop.ada.accountId);
+  const restore = sendMailsBy(() => Promise.reject(new Error('The mail service is down.')));
+  await work();
+  expect(await mailOf(shop, '1')).toMatchObject([{ status: 'waiting', problem: 'not_delivered' }]);
+  for (let tries = 1; tries < 8; tries++) {
+    await letTimePass.run();
+    await work();
+  }
+  restore();
+  const givenUp = { status: 'not_sent', due_at: null, problem: 'not_delivered' };
+  expect(await mailOf(shop, '1')).toMatchObject([givenUp]);
+  const [{ id }] = (await shop.purchases()) as [{ id: string }];
+  expect(outcomeOf(await shop.ada.asSession('POST', `/api/purchases/${id}/resend-mail`))).toBe('202 ok');
+  await work();
+  expect(await mailOf(shop, '1')).toMatchObject([givenUp, { status: 'sent', problem: null }]);
 });
 
 test('a key that was not mailed because of a dispute is mailed once the dispute is won', async () => {

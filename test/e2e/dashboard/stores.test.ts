@@ -129,12 +129,15 @@ test('a purchase shows what the store has said, its licenses, and its email', as
 test('an email that won’t be sent doesn’t say that it waits', async () => {
   await page.route('**/api/purchases/*', async (route) => {
     const response = await route.fetch();
-    const mails = [{ status: 'not_sent', due_at: null, sent_at: null, problem: 'nothing_to_send' }];
+    const unsent = { status: 'not_sent', due_at: null, sent_at: null };
+    const mails = ['nothing_to_send', 'not_delivered'].map((problem) => ({ ...unsent, problem }));
     return route.fulfill({ response, json: { ...(await response.json()), mails } });
   });
   await page.reload();
-  const mail = page.getByRole('listitem').filter({ hasText: 'None of its licenses is valid anymore' });
-  await expect.poll(() => mail.textContent()).toContain('Not sent');
+  for (const text of ['None of its licenses is valid anymore', 'was given up after eight tries']) {
+    const mail = page.getByRole('listitem').filter({ hasText: text });
+    await expect.poll(() => mail.textContent()).toContain('Not sent');
+  }
   await page.unroute('**/api/purchases/*');
 });
 

@@ -116,7 +116,7 @@ const Mails = ({ purchase }: { purchase: PurchaseDetails }) => {
             // oxlint-disable-next-line react/no-array-index-key -- Emails have no id, and are only appended.
             <li key={index} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-2.5">
               <StateBadge tone={MAIL_TONES[mail.status]}>{MAIL_NAMES[mail.status]}</StateBadge>
-              <span className="min-w-0 flex-1 text-muted">{mailText(mail.problem)}</span>
+              <span className="min-w-0 flex-1 text-muted">{mailText(mail)}</span>
               {mail.sent_at !== null && <Time at={mail.sent_at} />}
             </li>
           ))}

@@ -1,3 +1,5 @@
+import type { PurchaseDetails } from '../../data/store-queries.ts';
+
 const REASONS: Record<string, string> = {
   no_offer: 'No offer says which product it is',
   not_paid: 'The store hasn’t reported a payment yet',
@@ -24,5 +26,11 @@ const MAIL_PROBLEMS: Record<string, string> = {
 /** Says why a purchase has no license, or not all of them. */
 export const reasonText = (reason: string): string => REASONS[reason] ?? reason.replaceAll('_', ' ');
 
-export const mailText = (problem: string | null): string =>
-  problem === null ? '' : (MAIL_PROBLEMS[problem] ?? problem.replaceAll('_', ' '));
+type Mail = PurchaseDetails['mails'][number];
+
+/** Says what an email waits for, or why it was not sent. */
+export const mailText = ({ status, problem }: Pick<Mail, 'status' | 'problem'>): string => {
+  if (problem === 'not_delivered' && status === 'not_sent')
+    return 'Couldn’t be sent, and was given up after eight tries';
+  return problem === null ? '' : (MAIL_PROBLEMS[problem] ?? problem.replaceAll('_', ' '));
+};
