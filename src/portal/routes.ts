@@ -14,13 +14,13 @@ import { confirmChange } from '../self-service/change-email.ts';
 import { isoTime } from '../shared/rules/dates.ts';
 import { openPortal } from './open.ts';
 import {
+  listSessionsQuery,
   openPortalInput,
   portalBody,
   portalLinkBody,
   putPortalInput,
   sessionInput,
   signInInput,
-  toCustomerSession,
   toPortal,
   toPortalPage,
 } from './schemas.ts';
@@ -114,11 +114,9 @@ const sessionRoutes = new Hono<AppEnv>()
     clearPortalCookie(c);
     return c.json({ ended: ended.length }, 200);
   })
-  .get('/sessions', portalEndpoint('customer', {}), async (c) => {
-    const ctx = customerCtx(c);
-    const rows = await listSessions(ctx);
-    return c.json({ data: rows.map((row) => toCustomerSession(row, ctx.customer.id)) }, 200);
-  })
+  .get('/sessions', portalEndpoint('customer', { query: listSessionsQuery }), async (c) =>
+    c.json(await listSessions(customerCtx(c), c.req.valid('query')), 200),
+  )
   .delete('/sessions', portalEndpoint('customer', {}), async (c) => {
     const [ended] = await endingSessions(c, 'all');
     clearPortalCookie(c);

@@ -11,6 +11,7 @@ import {
 } from '../shared/rules/portal.ts';
 import { MAX_PRODUCT_CODE_LENGTH, PRODUCT_CODE_PATTERN } from '../shared/rules/terms.ts';
 import { email, text } from '../shared/schemas/fields.ts';
+import { pageAfter } from '../shared/schemas/lists.ts';
 
 // The settings of the portal, and what an application asks of it.
 
@@ -168,6 +169,8 @@ export const toPortalPage = (row: PortalRow) => ({
   support_url: row.supportUrl,
   allow: row.allow,
 });
+
+export const listSessionsQuery = z.object(pageAfter(/^[1-9][0-9]{0,14}_pse_[0-9A-Za-z]{20}$/));
 
 export const toCustomerSession = (row: PortalSessionRow, currentId: string) => ({
   id: row.id,

@@ -6,8 +6,10 @@ import { accounts, licenses, type PortalRow, portalSessions, type PortalSessionR
 import { AppError } from '../shared/app-error.ts';
 import { sha256 } from '../shared/crypto/hash.ts';
 import { DAY_MS, HOUR_MS } from '../shared/rules/dates.ts';
+import { type PageInput, toPage } from '../shared/schemas/lists.ts';
 import { newId } from '../shared/text/ids.ts';
 import { isMinted, mintToken } from '../users/tagged-tokens.ts';
+import { toCustomerSession } from './schemas.ts';
 
 const SESSION_MS = 30 * DAY_MS;
 const MAX_SESSIONS = 20;
@@ -90,17 +92,26 @@ const isSameCustomer = ({ accountId, customer: { email, licenseId } }: CustomerC
     licenseId === null ? undefined : eq(portalSessions.licenseId, licenseId),
   );
 
-/** The present session comes first: each license of the address may have as many as are listed. */
-export const listSessions = ({ db, ...ctx }: CustomerCtx): Promise<PortalSessionRow[]> =>
-  db
+/** The cursor has the time and the id of a session, which may have ended by the next page. */
+export const listSessions = async (ctx: CustomerCtx, { limit, cursor }: PageInput) => {
+  const [, createdAt, id] = /^(\d+)_(.+)$/.exec(cursor ?? '') ?? [];
+  const before =
+    cursor === undefined
+      ? undefined
+      : sql`(${portalSessions.createdAt}, ${portalSessions.id}) < (${Number(createdAt)}, ${id})`;
+  const rows = await ctx.db
     .select()
     .from(portalSessions)
-    .where(and(isSameCustomer({ db, ...ctx }), gt(portalSessions.expiresAt, Date.now())))
-    .orderBy(
-      desc(sql`${portalSessions.tokenHash} = ${ctx.customer.tokenHash}`),
-      desc(portalSessions.createdAt),
-    )
-    .limit(MAX_SESSIONS);
+    .where(and(isSameCustomer(ctx), gt(portalSessions.expiresAt, Date.now()), before))
+    .orderBy(desc(portalSessions.createdAt), desc(portalSessions.id))
+    .limit(limit + 1);
+  return toPage(
+    rows,
+    limit,
+    (row) => toCustomerSession(row, ctx.customer.id),
+    (row) => `${row.createdAt}_${row.id}`,
+  );
+};
 
 /** Statement that ends sessions of the customer: the present one, or all. */
 export const endSessions = (ctx: CustomerCtx, which: 'present' | 'all') =>

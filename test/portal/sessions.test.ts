@@ -72,6 +72,28 @@ test('a customer lists their sessions and ends them', async () => {
   expect(outcomeOf(await second.asCustomer('GET', '/licenses'))).toBe('401 portal_session_required');
 });
 
+test('a customer’s sessions are listed in pages, the newest first', async () => {
+  const { ada, slug, email } = await sellerWithCustomer();
+  const signIn = () => signInByApplication(ada, slug, { customer_email: email });
+  for (let i = 0; i < 4; i++) await signIn();
+  const { asCustomer } = await signIn();
+  const { body: whole } = await asCustomer('GET', '/sessions');
+  const pages: Json[][] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body } = await asCustomer('GET', `/sessions?limit=2${cursor && `&cursor=${cursor}`}`);
+    pages.push(body.data);
+    cursor = body.next_cursor;
+  }
+  expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+  expect(pages.flat()).toEqual(whole.data);
+  expect(whole).toMatchObject({ data: [{ current: true }, {}, {}, {}, {}], next_cursor: null });
+  const times = whole.data.map(({ created_at }: Json) => created_at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  const refused = await asCustomer('GET', '/sessions?cursor=1');
+  expect(refused.body.error).toMatchObject({ details: [{ path: 'cursor' }] });
+});
+
 const MAX_SESSIONS = 20;
 
 test('customers of different licenses end none of each other’s sessions, though all have the seller’s address', async () => {

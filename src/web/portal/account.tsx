@@ -39,10 +39,17 @@ const ChangeEmail = () => {
   );
 };
 
+/** Reads all pages. */
+const readSessions = async (cursor?: string): Promise<SessionEntry[]> => {
+  const query = { limit: undefined, cursor };
+  const { data, next_cursor: next } = await ask(portal.sessions.$get({ param: { slug }, query }));
+  return next === null ? data : [...data, ...(await readSessions(next))];
+};
+
 const Sessions = ({ onSignedOut }: { onSignedOut: (because: string) => void }) => {
   const [sessions, setSessions] = useState<SessionEntry[] | null>(null);
   const loading = useAction(async () => {
-    setSessions((await ask(portal.sessions.$get({ param: { slug } }))).data);
+    setSessions(await readSessions());
   });
   const ending = useAction(async () => {
     await ask(portal.sessions.$delete({ param: { slug } }));
