@@ -10,7 +10,7 @@ const CURSOR = /^[0-9A-Za-z_-]{1,1200}$/;
 export const listCustomersQuery = z.object({
   ...pageAfter(CURSOR),
   q: searchField.optional().meta({
-    description: `Finds customers whose newest license has all of the words in their ${customerWords('disjunction')}. Upper and lower case and accents don’t matter. Fewer than ${MIN_SUBSTRING_LENGTH} characters match only the beginning. Those with the newest licenses come first.`,
+    description: `Finds customers whose last added license has all of the words in their ${customerWords('disjunction')}. Upper and lower case and accents don’t matter. Fewer than ${MIN_SUBSTRING_LENGTH} characters match only the beginning. Those whose licenses were added last come first.`,
   }),
 });
 
@@ -18,7 +18,7 @@ export const customerBody = z
   .object({
     customer_email: z.string(),
     ...byField(PERSONAL_FIELDS, () =>
-      z.string().nullable().meta({ description: 'As in the newest license.' }),
+      z.string().nullable().meta({ description: 'As in the license that was added last.' }),
     ),
     licenses: z
       .number()
@@ -30,7 +30,9 @@ export const customerBody = z
       .meta({
         description: `How many purchases the account’s stores have reported for the address. It stops at ${MAX_COUNTED}.`,
       }),
-    last_license_at: z.iso.datetime().meta({ description: 'When the newest license was created.' }),
+    last_license_at: z.iso
+      .datetime()
+      .meta({ description: 'When the license was created that was added last.' }),
   })
   .meta({ id: 'Customer' });
 

@@ -53,9 +53,9 @@ export const listLicensesQuery = z.object({
     }),
   sort: z.enum(SORTS).optional().meta({
     description:
-      'The order, descending with `-`. The default is `-created_at`, and `-expires_at` with `status=expired`. Licenses that never expire come after all dates.',
+      'The order, descending with `-`. The default is `-created_at`, and `-expires_at` with `status=expired`. Lists with `q` alone, with `q` and `status` alone, or with another `status` alone have the order in which licenses were added, the last first: an imported license comes where it was added, whatever its `created_at`. Licenses that never expire come after all dates.',
   }),
   q: searchField.optional().meta({
-    description: `Finds licenses that have all of the words, each in one of these: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}, and the values of \`metadata\` (of the first ${MAX_SEARCHED_ENTRIES} texts and numbers that have at most ${MAX_SEARCHED_LENGTH} characters). Upper and lower case, accents, and more than one space don’t matter. One or two characters match only the beginning of a field, or next to longer words the beginning of a word. A complete license key or email address finds only its own licenses. ${SHORT_PAGES}`,
+    description: `Finds licenses that have all of the words, each in one of these: ${SEARCHED_FIELDS.map((field) => `\`${field}\``).join(', ')}, and the values of \`metadata\` (of the first ${MAX_SEARCHED_ENTRIES} texts and numbers that have at most ${MAX_SEARCHED_LENGTH} characters). Upper and lower case, accents, and more than one space don’t matter. One or two characters match only the beginning of a field, or next to longer words the beginning of a word. A complete email address, or a complete license key that the service has generated, finds only its own licenses. ${SHORT_PAGES}`,
   }),
 });

@@ -87,7 +87,7 @@ const manage = new Hono<AppEnv>()
       tag: 'Licenses',
       summary: 'List and search licenses',
       description:
-        'Lists licenses, newest first. With `status=expired` they are sorted by expiration date, latest first.',
+        'Lists licenses, newest first. With `status=expired` they are sorted by expiration date, latest first. `sort` says where imported licenses come.',
       access: 'account',
       query: listLicensesQuery,
       answers: [{ status: 200, description: 'A page of licenses.', schema: licenseListBody }],
