@@ -203,6 +203,17 @@ test('a purchase that waits for something else than its payment can be tried aga
   expect(await tryAgain.count()).toBe(0);
 });
 
+test('the page of a store whose URL isn’t shown again offers no URL without its token', async () => {
+  const alan = await createAccount(service, 'alan');
+  const store = await alan.post('/api/stores', { provider: 'gumroad', name: 'Shop', api_key: 'token' });
+  const { page: other } = await visitAs(alan);
+  await openPage(other, `/stores/${(store as { id: string }).id}`);
+  await other.getByText('“Create another webhook URL”').waitFor();
+  expect(await other.content()).not.toContain('/hooks/');
+  await other.getByRole('button', { name: 'Edit', exact: true }).click();
+  await other.getByLabel('Create another webhook URL').waitFor();
+});
+
 test('a store is deleted once its name is typed, and its purchases stay', async () => {
   await openPage(page, '/stores');
   await page.getByRole('link', { name: 'My shop' }).click();

@@ -52,15 +52,19 @@ const DeleteStore = ({ store }: { store: Store }) => {
 };
 
 const Connection = ({ store }: { store: Store }) => {
-  const { where, apiKey } = PROVIDERS[store.provider];
+  const { where, secret, apiKey } = PROVIDERS[store.provider];
   return (
     <Card>
       <CardHeader title="Connection" hint={`Enter the URL in ${where}.`} />
       <Facts>
         <Fact name="Webhook URL">
-          <Copyable text={store.webhook_url} what="webhook URL">
-            <code className="text-xs">{store.webhook_url}</code>
-          </Copyable>
+          {secret === null ? (
+            'Shown only when it was created, because it has a secret token. To get another one, press Edit, and choose “Create another webhook URL”.'
+          ) : (
+            <Copyable text={store.webhook_url} what="webhook URL">
+              <code className="text-xs">{store.webhook_url}</code>
+            </Copyable>
+          )}
         </Fact>
         <Fact name="Last event">
           {store.last_event_at === null ? (
