@@ -1,5 +1,5 @@
-// What somebody has typed into a form and not sent. It stays in this tab, until the form is sent or closed, or its account signs
-// out, so that neither a reload nor the end of the session loses it.
+// What somebody has typed into a form and not sent. It stays in this tab, until it is sent or discarded, its dialog is closed, or
+// its account signs out, so that neither a reload, another page, nor the end of the session loses it.
 
 const DRAFTS = 'latchkey.draft';
 

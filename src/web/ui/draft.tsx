@@ -5,6 +5,7 @@ import {
   type RefObject,
   use,
   useEffect,
+  useEffectEvent,
   useRef,
   useState,
 } from 'react';
@@ -14,6 +15,7 @@ import { type OnceKey, openKey } from '../data/once.ts';
 import { signedInAccountId } from '../data/session.ts';
 import { changesFrom } from '../lib/changes.ts';
 import { Button } from './button.tsx';
+import { Holding } from './hold.ts';
 import type { ValueRow } from './values.ts';
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -60,7 +62,7 @@ const restore = async (form: HTMLFormElement, values: DraftValues) => {
 };
 
 export interface Draft {
-  /** What was typed before a reload, or before the session ended. */
+  /** What was typed before a reload, before the session ended, or before the form's page was left. */
   values: DraftValues | null;
   key: OnceKey;
   /** Also from before a reload. */
@@ -133,20 +135,24 @@ export const KeptField = ({ name, value }: { name: string; value: unknown }) => 
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.status >= 400 && error.status < 500;
 
-/** Restores the draft of a form, and drops it once the form is sent or closed. */
+/** Restores the draft of a form, and drops it once the form is sent, or its dialog is closed. */
 export const useDrafting = (
   draft: Draft | null,
   form: RefObject<HTMLFormElement | null>,
-  { isSent, error }: { isSent: boolean; error: unknown },
+  { isPending, isSuccess = false, error }: { isPending: boolean; isSuccess?: boolean; error: unknown },
 ) => {
+  const isInDialog = use(Holding) !== null;
+  // Whoever closes a dialog has sent or discarded its form, unless the session has ended. A page is left to come back.
+  const isDone = useEffectEvent(() => isInDialog || isPending);
   useEffect(() => {
     if (draft?.values && form.current) void restore(form.current, draft.values);
-    // Whoever closes a form has sent or discarded it, unless the session has ended.
-    return () => draft?.drop();
+    return () => {
+      if (isDone()) draft?.drop();
+    };
   }, [draft, form]);
   useEffect(() => {
-    if (isSent) draft?.drop();
-  }, [draft, isSent]);
+    if (isSuccess) draft?.drop();
+  }, [draft, isSuccess]);
   useEffect(() => {
     // The record doesn't have what was refused.
     if (isRefused(error)) draft?.known.write(draft.known.read().slice(0, -1));
@@ -176,7 +182,7 @@ const openDraft = (name: string, onDrop: () => void): Draft => {
   };
 };
 
-/** A form whose draft survives a reload and the end of the session. */
+/** A form whose draft survives a reload and the end of the session, and leaving its page, unless it is in a dialog. */
 export const Drafted = ({ name, children }: { name: string; children: ReactNode }) => {
   const [isBack, setBack] = useState(true);
   const open = () => openDraft(name, () => setBack(false));

@@ -63,7 +63,7 @@ export const Form = ({ write, onSend, draft = null, children, className, ...prop
   const [invalid, setInvalid] = useState<unknown>(null);
   const error = invalid ?? write.error;
   const { fieldErrors, rest } = sortError(error, names);
-  useDrafting(draft, ref, { isSent: write.isSuccess ?? false, error: write.error });
+  useDrafting(draft, ref, write);
 
   const focusFirstError = useEffectEvent((failure: unknown) => {
     const first = names.find((name) => name in fieldErrors);

@@ -5,12 +5,13 @@ import { sessionEnded } from '../data/session.ts';
 
 /** Holds the dialog around until the returned function is called. */
 type Hold = () => () => void;
-export const Holding = createContext<Hold>(() => () => {});
+/** Null outside of dialogs. */
+export const Holding = createContext<Hold | null>(null);
 
 /** Lets only its own buttons close the dialog around, while that shows what can't be seen again or work that goes on. */
 export const useHold = (isHeld: boolean) => {
   const hold = use(Holding);
-  useLayoutEffect(() => (isHeld ? hold() : undefined), [isHeld, hold]);
+  useLayoutEffect(() => (isHeld ? hold?.() : undefined), [isHeld, hold]);
 };
 
 /** Whether a part of a dialog holds it, and the `Holding` for its parts. */

@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { axeViolations, openPage, stopFollowing } from '../support/browser.ts';
+import { axeViolations, openPage, stopFollowing, waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount, PASSWORD } from '../support/customer.ts';
 import { service, visitAs } from '../support/dashboard.ts';
 
@@ -140,6 +140,39 @@ test('the forms of keys and webhooks come back as well, with what was chosen in 
     1,
     'https://example.com/hooks',
   ]);
+});
+
+test('what was typed into the form of a page is there again after another page, until it is sent', async () => {
+  const { id } = await ada.addWebhook({ url: 'http://127.0.0.1:9/hooks' });
+  const description = page.getByLabel('Description', { exact: true });
+  const open = (tab: string) =>
+    page
+      .getByRole('navigation', { name: 'Webhook', exact: true })
+      .getByRole('link', { name: tab, exact: true })
+      .click();
+  await openPage(page, `/webhooks/${id}?tab=settings`);
+  await description.fill('For the books');
+  await open('Deliveries');
+  await open('Settings');
+  await restored().waitFor();
+  await expect.poll(() => description.inputValue()).toBe('For the books');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await waitForToast(page, 'Webhook saved');
+  await open('Deliveries');
+  await expect.poll(() => drafts()).not.toContain('For the books');
+});
+
+test('a product that gets the code of a deleted one has nothing of what was typed for that', async () => {
+  await ada.putProduct('left');
+  await openPage(page, '/products/left');
+  await page.getByLabel('Name').fill('Typed before');
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete product' }).click();
+  await waitForToast(page, 'Product deleted');
+  await ada.putProduct('left', { name: 'Created after' });
+  await openPage(page, '/products/left');
+  await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Created after');
+  await expect.poll(() => restored().count()).toBe(0);
 });
 
 test('signing out leaves no draft in any tab', async () => {

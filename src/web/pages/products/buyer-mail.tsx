@@ -130,11 +130,11 @@ const MailForm = ({ mail: { code, from_name, intro, support_url } }: { mail: Pro
 };
 
 /** Edits what the emails to a product's buyers say, next to the email. */
-export const BuyerMail = ({ code }: { code: string }) => {
+export const BuyerMail = ({ code, draft }: { code: string; draft: string }) => {
   const { data, error, refetch } = useQuery(productMailQuery(code));
   if (data)
     return (
-      <Drafted name={`product.${code}.mail`}>
+      <Drafted name={draft}>
         <MailForm mail={data} />
       </Drafted>
     );

@@ -97,6 +97,9 @@ const route = getRouteApi('/shell/products/$code');
 
 const ABOVE = <UpLink to="/products" name="Products" />;
 
+/** A product that gets the code of a deleted one has drafts of its own. */
+const draftOfProduct = ({ code, created_at: createdAt }: Product) => `product.${code}.${createdAt}`;
+
 const Shown = ({ product }: { product: Product }) => (
   <Page
     title={product.name ?? product.code}
@@ -116,10 +119,10 @@ const Shown = ({ product }: { product: Product }) => (
     }
     above={ABOVE}
   >
-    <Drafted name={`product.${product.code}`}>
+    <Drafted name={draftOfProduct(product)}>
       <ProductForm product={product} />
     </Drafted>
-    <BuyerMail code={product.code} />
+    <BuyerMail code={product.code} draft={`${draftOfProduct(product)}.mail`} />
   </Page>
 );
 
