@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, mutationOptions, queryOptions } from '@tanstack/react-query';
 import type { InferResponseType } from 'hono/client';
-import type { PurchaseStatus } from '../../shared/rules/stores.ts';
+import { DEFAULT_GRACE_DAYS, type PurchaseStatus } from '../../shared/rules/stores.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, invalidField } from './error.ts';
 import { once } from './once.ts';
@@ -68,27 +68,54 @@ export const deleteStore = (id: string) =>
 /** The store's own ids may have any characters. */
 const offerParam = (id: string, ref: string) => ({ id, ref: encodeURIComponent(ref) });
 
+export type OfferValues = Omit<Offer, 'ref' | 'created_at' | 'updated_at'>;
+
+export const NEW_OFFER: OfferValues = {
+  product: '',
+  grant: 'perpetual',
+  days: null,
+  quantity: 'licenses',
+  terms: {},
+  grace_days: DEFAULT_GRACE_DAYS,
+  on_refund: 'revoke',
+  on_dispute: 'suspend',
+  mail: true,
+};
+
+/** The service refuses days with a grant that has none. */
+const toInput = (offer: OfferValues): JsonOf<typeof offerApi.$put> => ({
+  product: offer.product,
+  grant: offer.grant,
+  days: offer.grant === 'days' ? offer.days : null,
+  quantity: offer.quantity,
+  terms: offer.terms,
+  grace_days: offer.grace_days,
+  on_refund: offer.on_refund,
+  on_dispute: offer.on_dispute,
+  mail: offer.mail,
+});
+
 interface SaveOffer {
   ref: string;
-  json: JsonOf<typeof offerApi.$put>;
+  /** From the offer that there is, or from `NEW_OFFER`. */
+  changes: Partial<OfferValues>;
   isNew: boolean;
 }
 
 /**
- * Saving an offer makes the licenses of purchases that waited for it. The API would replace an offer that exists, so a new one is
- * looked for first.
+ * Saving an offer makes the licenses of purchases that waited for it. The API replaces an offer as a whole, so it is read first: a
+ * new one replaces none, and an edit keeps what has changed elsewhere.
  */
 export const saveOffer = (id: string) =>
   mutationOptions({
-    mutationFn: async ({ ref, json, isNew }: SaveOffer) => {
+    mutationFn: async ({ ref, changes, isNew }: SaveOffer) => {
       const param = offerParam(id, ref);
-      if (isNew) {
-        const existing = await call(offerApi.$get({ param })).catch((error: unknown) => {
-          if (error instanceof ApiError && error.status === 404) return null;
-          throw error;
-        });
-        if (existing) throw invalidField('ref', 'This store already has an offer with this ID');
-      }
+      const existing = await call(offerApi.$get({ param })).catch((error: unknown) => {
+        if (isNew && error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      });
+      if (isNew && existing) throw invalidField('ref', 'This store already has an offer with this ID');
+      const json = toInput({ ...(existing ?? NEW_OFFER), ...changes });
       return call(offerApi.$put({ param, json }));
     },
     meta: { invalidates: ['stores', 'purchases', 'licenses'] },

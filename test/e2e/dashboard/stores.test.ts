@@ -214,6 +214,22 @@ test('the page of a store whose URL isn’t shown again offers no URL without it
   await other.getByLabel('Create another webhook URL').waitFor();
 });
 
+test('saving an offer keeps what changed while its dialog was open', async () => {
+  const { page: other } = await visitAs(ada);
+  await openPage(other, '/stores');
+  await other.getByRole('link', { name: 'My shop' }).click();
+  await other.getByRole('button', { name: 'Edit offer orrery-yearly' }).click();
+  const dialog = other.getByRole('dialog', { name: 'Edit offer' });
+  await dialog.getByLabel('A refund').selectOption('nothing');
+  const path = `/api${new URL(other.url()).pathname}/offers/orrery-yearly`;
+  const changed = { grant: 'days', days: 45, mail: false, terms: { max_activations: 3 } };
+  await ada.put(path, { ...changed, product: 'orrery' });
+  await dialog.getByRole('button', { name: 'Save offer' }).click();
+  await waitForToast(other, 'Offer saved');
+  const { body } = await service.get(path, { authorization: `Bearer ${ada.token}` });
+  expect(body).toMatchObject({ ...changed, on_refund: 'nothing' });
+});
+
 test('a store is deleted once its name is typed, and its purchases stay', async () => {
   await openPage(page, '/stores');
   await page.getByRole('link', { name: 'My shop' }).click();

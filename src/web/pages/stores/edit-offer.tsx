@@ -2,14 +2,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MAX_DURATION_DAYS } from '../../../shared/rules/licenses.ts';
 import {
-  DEFAULT_GRACE_DAYS,
   DISPUTE_ACTIONS,
   GRANTS,
   MAX_OFFER_REF_LENGTH,
   REFUND_ACTIONS,
 } from '../../../shared/rules/stores.ts';
 import { MAX_GRACE_DAYS } from '../../../shared/rules/terms.ts';
-import { type Offer, saveOffer, type Store } from '../../data/store-queries.ts';
+import { NEW_OFFER, type Offer, type OfferValues, saveOffer, type Store } from '../../data/store-queries.ts';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Drafted, useDraft, useOpened } from '../../ui/draft.tsx';
 import { Choice, Form, SelectField, TextField } from '../../ui/form.tsx';
@@ -26,44 +25,14 @@ interface OfferFormProps {
 
 const wholeOf = (text: string | undefined): number => Number(text?.trim() || Number.NaN);
 
-type OfferValues = Pick<
-  Offer,
-  'product' | 'grant' | 'quantity' | 'days' | 'on_refund' | 'on_dispute' | 'mail'
-> & {
-  grace_days: number | null;
-};
-
-const NEW_OFFER: OfferValues = {
-  product: '',
-  grant: 'perpetual',
-  quantity: 'licenses',
-  days: null,
-  grace_days: null,
-  on_refund: 'revoke',
-  on_dispute: 'suspend',
-  mail: true,
-};
-
-const valuesOf = (offer: Offer): OfferValues => ({
-  product: offer.product,
-  grant: offer.grant,
-  quantity: offer.quantity,
-  days: offer.days,
-  grace_days: offer.grace_days,
-  on_refund: offer.on_refund,
-  on_dispute: offer.on_dispute,
-  mail: offer.mail,
-});
-
 const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
   const draft = useDraft();
-  const current = offer ? valuesOf(offer) : NEW_OFFER;
-  const { opened, changesTo } = useOpened(current);
+  const { opened, changesTo } = useOpened<OfferValues>(offer ?? NEW_OFFER);
   const [product, setProduct] = useState(draft?.values?.['product'] ?? opened.product);
   const [grant, setGrant] = useState(opened.grant);
   const [quantity, setQuantity] = useState(opened.quantity);
   const [days, setDays] = useState(String(opened.days ?? 365));
-  const [grace, setGrace] = useState(String(opened.grace_days ?? DEFAULT_GRACE_DAYS));
+  const [grace, setGrace] = useState(String(opened.grace_days));
   const [mail, setMail] = useState(opened.mail);
   const save = useMutation({
     ...saveOffer(store.id),
@@ -83,19 +52,7 @@ const OfferForm = ({ store, offer, onDone }: OfferFormProps) => {
       on_dispute: on_dispute as Offer['on_dispute'],
       mail,
     });
-    // The service replaces the offer as a whole.
-    const { days: newDays, grace_days: newGrace, ...json } = { ...current, ...changes };
-    save.mutate({
-      ref: offer?.ref ?? ref.trim(),
-      isNew: !offer,
-      json: {
-        ...json,
-        ...(json.grant === 'days' && { days: newDays ?? Number.NaN }),
-        ...(json.grant === 'subscription' && { grace_days: newGrace ?? Number.NaN }),
-        // What the dashboard doesn't show stays.
-        ...(offer && { terms: offer.terms }),
-      },
-    });
+    save.mutate({ ref: offer?.ref ?? ref.trim(), isNew: !offer, changes });
   };
   const preview = previewOf({
     product,
