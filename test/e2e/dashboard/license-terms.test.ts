@@ -96,6 +96,17 @@ test('the terms show what the license inherits, and its own terms override that'
   await expect.poll(() => card('Terms').textContent()).toContain('Seats2Product');
 });
 
+test('where the product can’t be read, the page says so, rather than that there is none', async () => {
+  await page.route('**/api/v1/products?*', (route) => route.abort());
+  await page.reload();
+  await card('Terms').getByText('The service can’t be reached').waitFor();
+  await expect.poll(() => card('Terms').textContent()).not.toContain('No product has the code');
+  await expect.poll(() => button('Edit terms').isDisabled()).toBe(true);
+  await page.unroute('**/api/v1/products?*');
+  await card('Terms').getByRole('button', { name: 'Try again' }).click();
+  await expect.poll(() => card('Terms').textContent()).toContain('Seats2Product');
+});
+
 test('saving the terms keeps those that changed while the dialog was open', async () => {
   await button('Edit terms').click();
   const dialog = page.getByRole('dialog');

@@ -230,6 +230,15 @@ test('saving an offer keeps what changed while its dialog was open', async () =>
   expect(body).toMatchObject({ ...changed, on_refund: 'nothing' });
 });
 
+test('the page of a purchase doesn’t say that its store is deleted when the store can’t be read', async () => {
+  await page.route('**/api/stores/*', (route) => route.abort());
+  await openPage(page, '/purchases?q=A-1001');
+  await page.getByRole('link', { name: 'grace@example.com' }).click();
+  await page.getByText('The service can’t be reached').waitFor();
+  await expect.poll(() => page.getByText('Deleted', { exact: true }).count()).toBe(0);
+  await page.unroute('**/api/stores/*');
+});
+
 test('a store is deleted once its name is typed, and its purchases stay', async () => {
   await openPage(page, '/stores');
   await page.getByRole('link', { name: 'My shop' }).click();
@@ -239,6 +248,7 @@ test('a store is deleted once its name is typed, and its purchases stay', async 
   await dialog.getByRole('button', { name: 'Delete store' }).click();
   await page.getByText('No stores yet').waitFor();
   await openPage(page, '/purchases');
-  await page.getByRole('link', { name: 'grace@example.com' }).waitFor();
+  await page.getByRole('link', { name: 'grace@example.com' }).click();
+  await page.getByText('Deleted', { exact: true }).waitFor();
   expect(consoleErrors.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import type { UseInfiniteQueryResult, InfiniteData } from '@tanstack/react-query
 import type { PurchasePage } from '../../data/store-queries.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { MoreRows } from '../../ui/more.tsx';
+import { LoadError } from '../../ui/notice.tsx';
 import { Table } from '../../ui/table.tsx';
 import { PURCHASE_HEAD, PurchaseRow } from '../purchases/purchase-row.tsx';
 
@@ -15,16 +16,22 @@ export const CustomerPurchases = ({ email, query }: CustomerPurchasesProps) => {
   const purchases = query.data?.pages
     .flatMap(({ data }) => data)
     .filter(({ customer_email: address }) => address?.toLowerCase() === email.toLowerCase());
-  if (!purchases || purchases.length === 0) return null;
+  if (purchases ? purchases.length === 0 : !query.isError) return null;
   return (
     <Card>
       <CardHeader title="Purchases" hint="What this customer has bought in your stores, newest first." />
-      <Table label="Purchases" head={PURCHASE_HEAD}>
-        {purchases.map((purchase) => (
-          <PurchaseRow key={purchase.id} purchase={purchase} />
-        ))}
-      </Table>
-      <MoreRows query={query} />
+      {purchases ? (
+        <>
+          <Table label="Purchases" head={PURCHASE_HEAD}>
+            {purchases.map((purchase) => (
+              <PurchaseRow key={purchase.id} purchase={purchase} />
+            ))}
+          </Table>
+          <MoreRows query={query} />
+        </>
+      ) : (
+        <LoadError error={query.error} onRetry={() => void query.refetch()} />
+      )}
     </Card>
   );
 };

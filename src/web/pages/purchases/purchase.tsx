@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Mail, RotateCw } from 'lucide-react';
 import { useState } from 'react';
-import { ApiError } from '../../data/error.ts';
+import { ApiError, errorMessage } from '../../data/error.ts';
 import {
   type PurchaseDetails,
   purchaseQuery,
@@ -126,54 +126,57 @@ const Mails = ({ purchase }: { purchase: PurchaseDetails }) => {
   );
 };
 
-const About = ({ purchase }: { purchase: PurchaseDetails }) => {
-  const { data: store } = useQuery(storeQuery(purchase.store_id));
-  return (
-    <Card>
-      <Facts>
-        <Fact name="Customer">
-          {purchase.customer_email === null ? (
-            'The store hasn’t sent the address yet'
-          ) : (
-            <Copyable text={purchase.customer_email} what="email address">
-              <Link
-                to="/customers/$email"
-                params={{ email: purchase.customer_email }}
-                className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
-              >
-                {purchase.customer_email}
-              </Link>
-            </Copyable>
-          )}
-        </Fact>
-        {purchase.customer_name !== null && <Fact name="Name">{purchase.customer_name}</Fact>}
-        <Fact name="Order">
-          {purchase.order === null ? (
-            'None'
-          ) : (
-            <Copyable text={purchase.order} what="order number">
-              {purchase.order}
-            </Copyable>
-          )}
-        </Fact>
-        <Fact name="Store">
-          {store ? (
+const StoreName = ({ id }: { id: string }) => {
+  const { data: store, error } = useQuery(storeQuery(id));
+  if (store)
+    return (
+      <Link
+        to="/stores/$id"
+        params={{ id }}
+        className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
+      >
+        {store.name}
+      </Link>
+    );
+  if (error === null) return <Skeleton className="h-4 w-40" />;
+  return error instanceof ApiError && error.status === 404 ? 'Deleted' : errorMessage(error);
+};
+
+const About = ({ purchase }: { purchase: PurchaseDetails }) => (
+  <Card>
+    <Facts>
+      <Fact name="Customer">
+        {purchase.customer_email === null ? (
+          'The store hasn’t sent the address yet'
+        ) : (
+          <Copyable text={purchase.customer_email} what="email address">
             <Link
-              to="/stores/$id"
-              params={{ id: store.id }}
+              to="/customers/$email"
+              params={{ email: purchase.customer_email }}
               className="underline decoration-line-strong underline-offset-4 hover:decoration-ink"
             >
-              {store.name}
+              {purchase.customer_email}
             </Link>
-          ) : (
-            'Deleted'
-          )}
-        </Fact>
-        {purchase.reason !== null && <Fact name="Why">{reasonText(purchase.reason)}</Fact>}
-      </Facts>
-    </Card>
-  );
-};
+          </Copyable>
+        )}
+      </Fact>
+      {purchase.customer_name !== null && <Fact name="Name">{purchase.customer_name}</Fact>}
+      <Fact name="Order">
+        {purchase.order === null ? (
+          'None'
+        ) : (
+          <Copyable text={purchase.order} what="order number">
+            {purchase.order}
+          </Copyable>
+        )}
+      </Fact>
+      <Fact name="Store">
+        <StoreName id={purchase.store_id} />
+      </Fact>
+      {purchase.reason !== null && <Fact name="Why">{reasonText(purchase.reason)}</Fact>}
+    </Facts>
+  </Card>
+);
 
 export const PurchasePage = () => {
   const { id } = route.useParams();

@@ -8,6 +8,8 @@ import { Button } from '../../ui/button.tsx';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { Dialog, FormActions } from '../../ui/dialog.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
+import { LoadError } from '../../ui/notice.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { CodeField } from './code-field.tsx';
 import { SettingsFrame } from './frame.tsx';
@@ -88,7 +90,7 @@ const ReplaceCodes = ({ isOpen, onClose }: { isOpen: boolean; onClose: () => voi
 };
 
 export const TwoFactorSettings = () => {
-  const { data: account } = useQuery(accountQuery);
+  const { data: account, error, refetch } = useQuery(accountQuery);
   const [open, setOpen] = useState<'set-up' | 'disable' | 'codes' | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const close = () => setOpen(null);
@@ -100,24 +102,29 @@ export const TwoFactorSettings = () => {
           title="Two-factor authentication"
           hint="At each sign-in, you also enter a code that an app on your phone shows."
           actions={
-            <Button
-              ref={button}
-              size="sm"
-              disabled={!account}
-              onClick={() => setOpen(isEnabled ? 'disable' : 'set-up')}
-            >
-              {isEnabled ? 'Turn off' : 'Set up'}
-            </Button>
+            account && (
+              <Button ref={button} size="sm" onClick={() => setOpen(isEnabled ? 'disable' : 'set-up')}>
+                {isEnabled ? 'Turn off' : 'Set up'}
+              </Button>
+            )
           }
         />
-        <p className="flex items-center justify-between gap-4 px-5 pb-5">
-          <StateBadge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'On' : 'Off'}</StateBadge>
-          {isEnabled && (
-            <Button size="sm" onClick={() => setOpen('codes')}>
-              New recovery codes
-            </Button>
-          )}
-        </p>
+        {account ? (
+          <p className="flex items-center justify-between gap-4 px-5 pb-5">
+            <StateBadge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'On' : 'Off'}</StateBadge>
+            {isEnabled && (
+              <Button size="sm" onClick={() => setOpen('codes')}>
+                New recovery codes
+              </Button>
+            )}
+          </p>
+        ) : error ? (
+          <LoadError error={error} onRetry={() => void refetch()} />
+        ) : (
+          <div className="px-5 pb-5">
+            <Skeleton className="h-5 w-12" />
+          </div>
+        )}
         {account?.two_factor_reset_at && (
           <p className="px-5 pb-5">
             The operator of the service was asked to turn it off. It turns off on{' '}
