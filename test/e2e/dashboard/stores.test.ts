@@ -203,6 +203,19 @@ test('a purchase that waits for something else than its payment can be tried aga
   expect(await tryAgain.count()).toBe(0);
 });
 
+test('choosing a product announces no licenses where the purchase gets none', async () => {
+  const tooMany = { email: 'linus@example.com', offer: 'unknown', quantity: 201 };
+  expect(await sell('A-1005', tooMany)).toBe(200);
+  await openPage(page, '/purchases?q=A-1005');
+  await page.getByRole('link', { name: 'linus@example.com' }).click();
+  await page.getByRole('button', { name: 'Choose product' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Choose product' });
+  await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
+  await dialog.getByRole('button', { name: 'Create licenses' }).click();
+  await waitForToast(page, 'Product chosen');
+  await page.getByText('It would create more licenses than a purchase may').waitFor();
+});
+
 test('the page of a store whose URL isn’t shown again offers no URL without its token', async () => {
   const alan = await createAccount(service, 'alan');
   const store = await alan.post('/api/stores', { provider: 'gumroad', name: 'Shop', api_key: 'token' });

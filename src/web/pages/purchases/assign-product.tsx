@@ -10,8 +10,9 @@ const AssignForm = ({ purchaseId, onClose }: { purchaseId: string; onClose: () =
   const [product, setProduct] = useState('');
   const assign = useMutation({
     ...assignPurchase(purchaseId),
-    onSuccess: () => {
-      showToast('Licenses created');
+    onSuccess: ({ licenses, reason }) => {
+      // A purchase that lacks licenses has a reason, which its page shows.
+      showToast(reason === null && licenses.length > 0 ? 'Licenses created' : 'Product chosen');
       onClose();
     },
   });
