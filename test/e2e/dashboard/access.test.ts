@@ -65,6 +65,14 @@ describe('the settings', () => {
       .toContain('Ada Lovelace');
   });
 
+  test('the box of an email keeps the focus while the choice is saved', async () => {
+    const box = page.getByRole('checkbox', { name: /^Usage/ });
+    await box.press('Space');
+    await waitForToast(page, 'Emails saved');
+    await expect.poll(() => box.isChecked()).toBe(false);
+    await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('checkbox');
+  });
+
   test('a new email address takes effect when its email is confirmed', async () => {
     const changed = `new-${ada.email}`;
     await page.getByRole('button', { name: 'Change' }).click();

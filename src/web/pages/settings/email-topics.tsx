@@ -19,23 +19,27 @@ export const EmailTopicsCard = ({ account }: { account: Account }) => {
   const edit = useMutation({ ...editAccount, onSuccess: () => showToast('Emails saved') });
   // Shows what was chosen while it is saved.
   const muted = (edit.isPending && edit.variables.muted_emails) || account.muted_emails;
-  const choose = (topic: MailTopic, isWanted: boolean) =>
+  const choose = (topic: MailTopic, isWanted: boolean) => {
+    if (edit.isPending) return;
     edit.mutate({
       muted_emails: isWanted ? muted.filter((other) => other !== topic) : [...muted, topic],
     });
+  };
   const topics = MAIL_TOPICS.filter((topic) => topic !== 'billing' || account.plan !== OWN_PLAN);
   return (
     <Card aria-label="Emails">
       <CardHeader title="Emails" hint="Emails about security are always sent." />
-      <fieldset className="grid gap-3 px-5 pb-5" disabled={edit.isPending}>
+      <fieldset className="grid gap-3 px-5 pb-5">
         <legend className="sr-only">Emails that this account gets</legend>
         {topics.map((topic) => (
           <label key={topic} className="flex cursor-pointer items-start gap-3">
             <input
               type="checkbox"
+              // Disabled, the box that was just pressed would lose the focus.
+              aria-disabled={edit.isPending || undefined}
               checked={!muted.includes(topic)}
               onChange={({ currentTarget }) => choose(topic, currentTarget.checked)}
-              className="mt-0.5 size-4 accent-ink"
+              className="mt-0.5 size-4 accent-ink aria-disabled:opacity-50"
             />
             <span>
               {TEXTS[topic].name}
