@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { describeUserAgent } from '../../shared/rules/user-agent.ts';
 import { ask, portal, type PortalPage, type SessionEntry, slug } from '../data/portal.ts';
-import { Button, Card, dateTime, Field, Form, Notice, useAction } from './parts.tsx';
+import { Button, Card, dateTime, Field, Form, Notice, Swap, useAction } from './parts.tsx';
 
 const ChangeEmail = () => {
   const [isOpen, setOpen] = useState(false);
@@ -10,32 +10,35 @@ const ChangeEmail = () => {
     await ask(portal['change-email'].$post({ param: { slug }, json: { email } }));
     setSentTo(email);
   });
-  if (sentTo !== null)
-    return (
-      <Notice tone="good">
-        Your current address and {sentTo} each get a link. Your licenses move once you open both, within a
-        day.
-      </Notice>
-    );
-  if (!isOpen) return <Button onClick={() => setOpen(true)}>Change my email address</Button>;
   return (
-    <Form onSend={({ email = '' }) => run(email)}>
-      <Field
-        label="New email address"
-        name="email"
-        type="email"
-        autoComplete="email"
-        autoFocus
-        hint="You confirm it from both your current and new address."
-      />
-      {failure}
-      <div className="flex flex-wrap gap-2">
-        <Button variant="solid" type="submit" isBusy={isBusy}>
-          Send both links
-        </Button>
-        <Button onClick={() => setOpen(false)}>Cancel</Button>
-      </div>
-    </Form>
+    <Swap shows={sentTo ?? isOpen}>
+      {sentTo !== null ? (
+        <Notice tone="good">
+          Your current address and {sentTo} each get a link. Your licenses move once you open both, within a
+          day.
+        </Notice>
+      ) : isOpen ? (
+        <Form onSend={({ email = '' }) => run(email)}>
+          <Field
+            label="New email address"
+            name="email"
+            type="email"
+            autoComplete="email"
+            autoFocus
+            hint="You confirm it from both your current and new address."
+          />
+          {failure}
+          <div className="flex flex-wrap gap-2">
+            <Button variant="solid" type="submit" isBusy={isBusy}>
+              Send both links
+            </Button>
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+          </div>
+        </Form>
+      ) : (
+        <Button onClick={() => setOpen(true)}>Change my email address</Button>
+      )}
+    </Swap>
   );
 };
 
@@ -55,38 +58,38 @@ const Sessions = ({ onSignedOut }: { onSignedOut: (because: string) => void }) =
     await ask(portal.sessions.$delete({ param: { slug } }));
     onSignedOut('All sessions have ended.');
   });
-  if (!sessions)
-    return (
-      <>
-        <Button isBusy={loading.isBusy} onClick={loading.run}>
-          Where am I signed in?
-        </Button>
-        {loading.failure}
-      </>
-    );
   return (
-    <div className="grid gap-3">
-      <ul className="divide-y divide-line">
-        {sessions.map((session) => (
-          <li key={session.id} className="py-2">
-            <p>
-              {describeUserAgent(session.user_agent)}
-              {session.current && ' (this browser)'}
-            </p>
-            <p className="text-sm text-muted">
-              Since {dateTime(session.created_at)}
-              {session.ip && `, last from ${session.ip}`}
-            </p>
-          </li>
-        ))}
-      </ul>
-      {ending.failure}
-      <div>
-        <Button variant="danger" isBusy={ending.isBusy} onClick={ending.run}>
-          Sign out everywhere
-        </Button>
-      </div>
-    </div>
+    <Swap shows={sessions} className="grid justify-items-start gap-3">
+      {sessions ? (
+        <>
+          <ul className="divide-y divide-line">
+            {sessions.map((session) => (
+              <li key={session.id} className="py-2">
+                <p>
+                  {describeUserAgent(session.user_agent)}
+                  {session.current && ' (this browser)'}
+                </p>
+                <p className="text-sm text-muted">
+                  Since {dateTime(session.created_at)}
+                  {session.ip && `, last from ${session.ip}`}
+                </p>
+              </li>
+            ))}
+          </ul>
+          {ending.failure}
+          <Button variant="danger" isBusy={ending.isBusy} onClick={ending.run}>
+            Sign out everywhere
+          </Button>
+        </>
+      ) : (
+        <>
+          <Button isBusy={loading.isBusy} onClick={loading.run}>
+            Where am I signed in?
+          </Button>
+          {loading.failure}
+        </>
+      )}
+    </Swap>
   );
 };
 
@@ -113,15 +116,17 @@ export const Account = ({
   return (
     <Card title="You">
       <div className="grid justify-items-start gap-3">
-        {isSent ? (
-          <Notice tone="good">
-            An email with your keys is on its way. You can get at most three an hour.
-          </Notice>
-        ) : (
-          <Button isBusy={sending.isBusy} onClick={sending.run}>
-            Email me my keys
-          </Button>
-        )}
+        <Swap shows={isSent}>
+          {isSent ? (
+            <Notice tone="good">
+              An email with your keys is on its way. You can get at most three an hour.
+            </Notice>
+          ) : (
+            <Button isBusy={sending.isBusy} onClick={sending.run}>
+              Email me my keys
+            </Button>
+          )}
+        </Swap>
         {sending.failure}
         {page.allow.change_email && <ChangeEmail />}
         <Sessions onSignedOut={onSignedOut} />

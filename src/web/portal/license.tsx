@@ -3,7 +3,7 @@ import { ask, type CustomersLicense, portal, slug } from '../data/portal.ts';
 import { LicenseBadge } from '../ui/badge.tsx';
 import { Machines } from './machines.tsx';
 import { OfflineFile } from './offline-file.tsx';
-import { Button, Card, date, Notice, useAction } from './parts.tsx';
+import { Button, Card, date, Notice, Swap, useAction } from './parts.tsx';
 
 interface LicenseProps {
   license: CustomersLicense;
@@ -36,18 +36,15 @@ const Key = ({ license }: Pick<LicenseProps, 'license'>) => {
     <div className="grid gap-2">
       <div className="flex flex-wrap items-center gap-2 rounded-lg bg-sunken px-3 py-2">
         <code className="min-w-0 grow break-all">{shown ?? license.masked_key}</code>
-        {shown === null ? (
-          <Button isBusy={isBusy} onClick={run}>
-            Show key
-          </Button>
-        ) : (
-          <>
-            <Button onClick={copy.run}>{isCopied ? 'Copied' : 'Copy'}</Button>
-            <Button variant="quiet" onClick={() => setShown(null)}>
-              Hide
-            </Button>
-          </>
-        )}
+        {shown !== null && <Button onClick={copy.run}>{isCopied ? 'Copied' : 'Copy'}</Button>}
+        {/* It is one button, which keeps the focus. */}
+        <Button
+          variant={shown === null ? 'outline' : 'quiet'}
+          isBusy={isBusy}
+          onClick={shown === null ? run : () => setShown(null)}
+        >
+          {shown === null ? 'Show key' : 'Hide'}
+        </Button>
       </div>
       {failure}
     </div>
@@ -66,30 +63,28 @@ const ChangeKey = ({ license, onChange }: LicenseProps) => {
     setAsked(false);
     onChange(rest);
   });
-  if (newKey !== null)
-    return (
-      <Notice tone="good">
-        Your new key is <code className="break-all">{newKey}</code>. Enter it in the application on each of
-        your machines.
-      </Notice>
-    );
-  if (!isAsked)
-    return (
-      <div>
-        <Button onClick={() => setAsked(true)}>Change the key</Button>
-      </div>
-    );
   return (
-    <div className="grid gap-3 rounded-lg border border-line p-4">
-      <p>Your current key stops working at once. Enter the new one on each of your machines.</p>
-      {failure}
-      <div className="flex flex-wrap gap-2">
-        <Button variant="danger" isBusy={isBusy} onClick={run}>
-          Change it now
-        </Button>
-        <Button onClick={() => setAsked(false)}>Keep it</Button>
-      </div>
-    </div>
+    <Swap shows={newKey ?? isAsked}>
+      {newKey !== null ? (
+        <Notice tone="good">
+          Your new key is <code className="break-all">{newKey}</code>. Enter it in the application on each of
+          your machines.
+        </Notice>
+      ) : isAsked ? (
+        <div className="grid gap-3 rounded-lg border border-line p-4">
+          <p>Your current key stops working at once. Enter the new one on each of your machines.</p>
+          {failure}
+          <div className="flex flex-wrap gap-2">
+            <Button variant="danger" isBusy={isBusy} onClick={run}>
+              Change it now
+            </Button>
+            <Button onClick={() => setAsked(false)}>Keep it</Button>
+          </div>
+        </div>
+      ) : (
+        <Button onClick={() => setAsked(true)}>Change the key</Button>
+      )}
+    </Swap>
   );
 };
 

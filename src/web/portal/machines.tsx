@@ -7,7 +7,7 @@ import {
   type PortalMachine,
   slug,
 } from '../data/portal.ts';
-import { Button, date, dateTime, useAction } from './parts.tsx';
+import { Button, date, dateTime, Swap, useAction } from './parts.tsx';
 
 const nameOf = ({ name, platform }: PortalMachine) => name ?? platform;
 
@@ -33,45 +33,47 @@ const Machine = ({
     machine.app_version && `version ${machine.app_version}`,
   ];
   return (
-    <li className="grid gap-2 py-3">
-      <div className="flex flex-wrap items-start justify-between gap-2">
-        <div className="min-w-0">
-          <p className="font-medium">{nameOf(machine) ?? 'A machine'}</p>
-          <p className="text-sm text-muted">
-            {facts.filter(Boolean).join(', ')}
-            {facts.some(Boolean) && '. '}
-            Last contact {dateTime(machine.last_seen_at)}
-          </p>
-          {machine.held_until && (
+    <li className="py-3">
+      <Swap shows={isAsked} className="grid gap-2">
+        <div className="flex flex-wrap items-start justify-between gap-2">
+          <div className="min-w-0">
+            <p className="font-medium">{nameOf(machine) ?? 'A machine'}</p>
             <p className="text-sm text-muted">
-              An offline file holds this seat until {date(machine.held_until)}.
+              {facts.filter(Boolean).join(', ')}
+              {facts.some(Boolean) && '. '}
+              Last contact {dateTime(machine.last_seen_at)}
             </p>
+            {machine.held_until && (
+              <p className="text-sm text-muted">
+                An offline file holds this seat until {date(machine.held_until)}.
+              </p>
+            )}
+          </div>
+          {canRelease && !machine.held_until && !isAsked && (
+            <Button
+              aria-label={`Release the seat of ${nameOf(machine) ?? 'this machine'}`}
+              onClick={() => setAsked(true)}
+            >
+              Release
+            </Button>
           )}
         </div>
-        {canRelease && !machine.held_until && !isAsked && (
-          <Button
-            aria-label={`Release the seat of ${nameOf(machine) ?? 'this machine'}`}
-            onClick={() => setAsked(true)}
-          >
-            Release
-          </Button>
-        )}
-      </div>
-      {isAsked && (
-        <div className="grid gap-3 rounded-lg border border-line p-4">
-          <p>
-            The application on {nameOf(machine) ?? 'this machine'} stops working with this license, and
-            another machine can take the seat.
-          </p>
-          {failure}
-          <div className="flex flex-wrap gap-2">
-            <Button variant="danger" isBusy={isBusy} onClick={run}>
-              Release the seat
-            </Button>
-            <Button onClick={() => setAsked(false)}>Keep it</Button>
+        {isAsked && (
+          <div className="grid gap-3 rounded-lg border border-line p-4">
+            <p>
+              The application on {nameOf(machine) ?? 'this machine'} stops working with this license, and
+              another machine can take the seat.
+            </p>
+            {failure}
+            <div className="flex flex-wrap gap-2">
+              <Button variant="danger" isBusy={isBusy} onClick={run}>
+                Release the seat
+              </Button>
+              <Button onClick={() => setAsked(false)}>Keep it</Button>
+            </div>
           </div>
-        </div>
-      )}
+        )}
+      </Swap>
     </li>
   );
 };
@@ -92,7 +94,7 @@ export const Machines = ({ license }: { license: CustomersLicense }) => {
   if (!details) return loading.failure ?? <p className="text-muted">Loading…</p>;
   const { activations, seats, next_cursor: next } = details;
   return (
-    <div>
+    <Swap shows={details}>
       <h3 className="font-medium">
         Machines{seats && ` (${seats.used} of ${seats.limit} ${seats.limit === 1 ? 'seat' : 'seats'} taken)`}
       </h3>
@@ -114,6 +116,6 @@ export const Machines = ({ license }: { license: CustomersLicense }) => {
         </Button>
       )}
       {loading.failure}
-    </div>
+    </Swap>
   );
 };

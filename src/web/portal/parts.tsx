@@ -1,4 +1,12 @@
-import { type ComponentProps, type FormEvent, type ReactNode, useId, useState } from 'react';
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react';
 import { ApiError, errorMessage } from '../data/error.ts';
 import { cx } from '../ui/cx.ts';
 
@@ -59,6 +67,21 @@ export const Notice = ({ tone, children }: { tone: 'good' | 'bad'; children: Rea
     {children}
   </p>
 );
+
+/**
+ * Takes the focus of a button in it that is gone once it `shows` something else. Otherwise, the next key press would begin at the
+ * top of the page.
+ */
+export const Swap = ({ shows, className, ...props }: ComponentProps<'div'> & { shows: unknown }) => {
+  const ref = useRef<HTMLDivElement>(null);
+  const before = useRef(shows);
+  useEffect(() => {
+    if (before.current === shows) return;
+    before.current = shows;
+    if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true });
+  }, [shows]);
+  return <div {...props} ref={ref} tabIndex={-1} className={cx('outline-none', className)} />;
+};
 
 /** What a failure means here, where its code says more than its message. */
 const TEXTS: Record<string, string> = {

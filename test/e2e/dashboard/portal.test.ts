@@ -1,65 +1,13 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { axeViolations, openPage, type Theme } from '../support/browser.ts';
-import { createAccount } from '../support/customer.ts';
 import { downloadBy, service, visit } from '../support/dashboard.ts';
-import { verifyAddress, waitForLink } from '../support/mails.ts';
+import { waitForLink } from '../support/mails.ts';
+import { bodyOf, openLinkOf, openPortal, PORTAL_NAME } from '../support/portal.ts';
 
 // The page for a seller's customers, as one of them uses it.
 
-const NAME = 'Orrery Software';
 const NARROW = 320;
-
-interface Body {
-  id: string;
-  license_key: string;
-  status: string;
-  url: string;
-  activation: { id: string };
-}
-const bodyOf = ({ body }: { body: unknown }) => body as Body;
-
-/** A seller with a portal, and a customer whose license is on two machines. */
-const openPortal = async (settings: object = {}) => {
-  const ada = await createAccount(service, 'portal');
-  await verifyAddress(service, ada);
-  const key = { 'x-api-key': (await ada.addKey()).api_key };
-  const slug = `orrery-${crypto.randomUUID().slice(0, 8)}`;
-  const email = `customer-of-${slug}@example.com`;
-  await service.put(
-    '/api/portal',
-    {
-      enabled: true,
-      slug,
-      name: NAME,
-      accent_color: '#0f766e',
-      support_url: 'https://example.com/help',
-      allow: { rotate_key: true },
-      ...settings,
-    },
-    key,
-  );
-  const terms = { max_activations: 3, offline_days: 30 };
-  await service.put('/api/v1/products/pro', { name: 'Orrery Pro', terms }, key);
-  const license = bodyOf(
-    await service.post(
-      '/api/v1/licenses/create',
-      { product: 'pro', customer_email: email, duration_days: 365 },
-      key,
-    ),
-  );
-  for (const [fingerprint, name] of [
-    ['machine-one-0001', 'Grace’s laptop'],
-    ['machine-two-0002', 'Studio'],
-  ])
-    await service.post(
-      '/api/v1/licenses/activate',
-      { license_key: license.license_key, fingerprint, name, platform: 'macos', app_version: '2.4.0' },
-      key,
-    );
-  return { key, slug, email, license, path: `/portal/${slug}` };
-};
-
 const IS_TOO_WIDE = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 
 /** Whoever sees the page: in both themes, on the narrowest phone, and with a screen reader. */
@@ -78,7 +26,7 @@ test('a customer signs in by email, releases a seat, gets an offline file, and c
   const { key, slug, email, license, path } = await openPortal();
   const { context, page, consoleErrors } = await visit();
   await openPage(page, path);
-  await page.getByRole('heading', { name: NAME }).waitFor();
+  await page.getByRole('heading', { name: PORTAL_NAME }).waitFor();
   await page.getByLabel('Email address').waitFor();
   // The first call finds no session, which browsers write to the console.
   consoleErrors.length = 0;
@@ -88,7 +36,7 @@ test('a customer signs in by email, releases a seat, gets an offline file, and c
   await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
   await expectGood(page, 'inbox');
 
-  const link = await waitForLink(service.origin, email, `Sign in to ${NAME}`);
+  const link = await waitForLink(service.origin, email, `Sign in to ${PORTAL_NAME}`);
   expect(link).toContain(`${path}#token=`);
   // A scanner of the mail program opens the link, and runs its scripts.
   const scanner = await visit();
@@ -148,15 +96,9 @@ test('a customer signs in by email, releases a seat, gets an offline file, and c
 });
 
 test('an application’s link shows one license and leads back, and all sessions end at once', async () => {
-  const { key, license, path } = await openPortal({ allow: { change_email: true } });
-  const { body } = await service.post(
-    '/api/v1/portal-sessions',
-    { license_id: license.id, return_url: 'https://example.com/app' },
-    key,
-  );
+  const opened = await openPortal({ allow: { change_email: true } });
   const { context, page } = await visit();
-  await page.goto(bodyOf({ body }).url.replace(/^https?:\/\/[^/]+/, service.origin));
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await openLinkOf(page, opened, { return_url: 'https://example.com/app' });
   await page.getByRole('heading', { name: 'Orrery Pro' }).waitFor();
   await expect
     .poll(() => page.getByRole('link', { name: 'Back to the application' }).getAttribute('href'))
@@ -170,19 +112,18 @@ test('an application’s link shows one license and leads back, and all sessions
   await expectGood(page, 'account');
   await page.getByRole('button', { name: 'Sign out everywhere' }).click();
   await page.getByText('All sessions have ended.').waitFor();
-  await openPage(page, path);
+  await openPage(page, opened.path);
   await page.getByLabel('Email address').waitFor();
   await context.close();
 });
 
 test('a customer whose session has ended elsewhere is signed out with the next click, also by “Sign out”', async () => {
-  const { key, slug, license, path } = await openPortal();
+  const opened = await openPortal();
+  const { slug, license, path } = opened;
   const { context, page } = await visit();
   for (const name of ['Machines', 'Sign out']) {
-    const session = await service.post('/api/v1/portal-sessions', { license_id: license.id }, key);
     await openPage(page, '/docs');
-    await page.goto(bodyOf(session).url.replace(/^https?:\/\/[^/]+/, service.origin));
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await openLinkOf(page, opened);
     await page.getByRole('button', { name: 'Show key' }).click();
     await page.getByText(license.license_key).waitFor();
     await page.evaluate(`fetch('/portal-api/${slug}/sessions', { method: 'DELETE' })`);
@@ -192,6 +133,28 @@ test('a customer whose session has ended elsewhere is signed out with the next c
     expect(await page.content()).not.toContain(license.license_key);
   }
   expect(page.url()).toContain(path);
+  await context.close();
+});
+
+test('what takes the place of a button that a customer has pressed has the focus', async () => {
+  const opened = await openPortal();
+  const { context, page } = await visit();
+  await openLinkOf(page, opened);
+  for (const [button, focused] of [
+    ['Show key', /^Hide$/],
+    ['Hide', /^Show key$/],
+    ['Change the key', /^Your current key stops working/],
+    ['Keep it', /^Change the key$/],
+    ['Machines', /^Machines$/],
+    ['Release the seat of Studio', /The application on Studio stops working/],
+    ['Release the seat', /^Machines \(1 of 3 seats taken\)/],
+    ['Change the key', /^Your current key stops working/],
+    ['Change it now', /^Your new key is/],
+  ] as const) {
+    await page.getByRole('button', { name: button, exact: true }).press('Enter');
+    const focus = page.locator(':focus');
+    await expect.poll(() => focus.allTextContents()).toEqual([expect.stringMatching(focused)]);
+  }
   await context.close();
 });
 
