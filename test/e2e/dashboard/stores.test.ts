@@ -187,35 +187,6 @@ test('a purchase that waits gets a product of its own', async () => {
   await expect.poll(() => licenses.locator('tbody tr').count()).toBe(1);
 });
 
-test('a purchase that waits for something else than its payment can be tried again', async () => {
-  const storeId = webhookUrl.split('/').at(-1);
-  await ada.put(`/api/stores/${storeId}/offers/orrery-club`, { product: 'orrery', grant: 'subscription' });
-  expect(await sell('A-1003', { offer: 'orrery-club', email: 'mary@example.com' })).toBe(200);
-  await openPage(page, '/purchases?q=A-1003');
-  await page.getByRole('link', { name: 'mary@example.com' }).click();
-  await page.getByText('Its offer is for a subscription').waitFor();
-  const tryAgain = page.getByRole('button', { name: 'Try again' });
-  await tryAgain.waitFor();
-  expect(await sell('A-1004', { type: 'past_due' })).toBe(200);
-  await openPage(page, '/purchases?q=A-1004');
-  await page.getByRole('link', { name: 'Address not known yet' }).click();
-  await page.getByText('The store hasn’t reported a payment yet').waitFor();
-  expect(await tryAgain.count()).toBe(0);
-});
-
-test('choosing a product announces no licenses where the purchase gets none', async () => {
-  const tooMany = { email: 'linus@example.com', offer: 'unknown', quantity: 201 };
-  expect(await sell('A-1005', tooMany)).toBe(200);
-  await openPage(page, '/purchases?q=A-1005');
-  await page.getByRole('link', { name: 'linus@example.com' }).click();
-  await page.getByRole('button', { name: 'Choose product' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Choose product' });
-  await dialog.getByLabel('Product', { exact: true }).selectOption('orrery');
-  await dialog.getByRole('button', { name: 'Create licenses' }).click();
-  await waitForToast(page, 'Product chosen');
-  await page.getByText('It would create more licenses than a purchase may').waitFor();
-});
-
 test('the page of a store whose URL isn’t shown again offers no URL without its token', async () => {
   const alan = await createAccount(service, 'alan');
   const store = await alan.post('/api/stores', { provider: 'gumroad', name: 'Shop', api_key: 'token' });

@@ -9,7 +9,7 @@ const REASONS: Record<string, string> = {
   storage_limit_reached: 'The account is at its storage limit',
   account_suspended: 'The account is suspended',
   product_not_found: 'The product of its offer doesn’t exist',
-  too_many_licenses: 'By its offer, it would create more licenses than a purchase may',
+  too_many_licenses: 'It would create more licenses than a purchase may',
   test_mode: 'It is a test purchase, and its store was set to create no licenses for these',
 };
 
