@@ -10,6 +10,7 @@ import { AppError, invalidField } from '../shared/app-error.ts';
 import { ownLimits } from '../shared/config/settings.ts';
 import type { PlanName } from '../shared/rules/plans.ts';
 import type { PageInput } from '../shared/schemas/lists.ts';
+import { releaseMails } from '../stores/work.ts';
 
 export interface FoundAccount {
   account: LimitedAccount;
@@ -141,5 +142,6 @@ export const grantPlan = async (ctx: Ctx, plan: PlanName, untilMs: number | null
     ],
     [{ kind: 'account', ref: ctx.accountId }],
   );
+  await releaseMails(ctx.env, ctx.accountId);
   return getAccount(ctx);
 };

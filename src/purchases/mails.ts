@@ -62,11 +62,11 @@ const postponeAll = async (env: Env, accountId: string, dueAt: number, problem: 
     .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, dueAt)));
 };
 
-/** Returns false if somebody else sends it. */
+/** Returns false if somebody else sends it. What it has waited for is over, so nothing lets it be sent once more. */
 const claim = async (env: Env, row: PurchaseMailRow): Promise<boolean> => {
   const claimed = await databaseOf(env, row.accountId)
     .update(purchaseMails)
-    .set({ dueAt: Date.now() + CLAIM_MS })
+    .set({ dueAt: Date.now() + CLAIM_MS, problem: null })
     .where(and(isRow(row), sql`due_at IS ${row.dueAt}`))
     .returning({ number: purchaseMails.number });
   return claimed.length > 0;

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNotNull, lte, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { databaseOf } from '../db/client.ts';
 import {
@@ -168,15 +168,15 @@ export const workOnStores = async (env: Env, accountId: string): Promise<void> =
   }
 };
 
-/** Lets the emails that have waited until the seller proves an address be sent now. The hourly work would, too. */
+/** Lets the emails be sent now that wait until the seller proves an address, or is on a plan that allows more. */
 export const releaseMails = async (env: Env, accountId: string): Promise<void> => {
   const dueAt = Date.now();
-  const isWaiting = and(gt(purchaseMails.dueAt, dueAt), eq(purchaseMails.problem, 'account_not_verified'));
+  const isWaiting = inArray(purchaseMails.problem, ['account_not_verified', 'limit_of_the_day']);
   try {
     const { meta } = await databaseOf(env, accountId)
       .update(purchaseMails)
       .set({ dueAt, problem: null })
-      .where(and(eq(purchaseMails.accountId, accountId), isWaiting));
+      .where(and(eq(purchaseMails.accountId, accountId), gt(purchaseMails.dueAt, dueAt), isWaiting));
     if (meta.changes > 0) await hintWork(env, accountId);
   } catch (error) {
     logError('purchase_mails_not_released', error, { account_id: accountId });

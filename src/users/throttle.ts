@@ -21,9 +21,15 @@ export interface AttemptReservation {
   expiresAt: number;
 }
 
-const MAX_BLOCKED_BUCKETS = 10_000;
-/** When each full bucket of this isolate expires. Nothing empties a full bucket earlier. */
-const blockedUntil = createLru<number>(MAX_BLOCKED_BUCKETS);
+interface BucketState {
+  bucket: string;
+  attempts: number;
+  expiresAt: number;
+}
+
+const MAX_FULL_BUCKETS = 10_000;
+/** The full buckets of this isolate. Nothing empties one before it expires, but a better plan may allow more attempts in it. */
+const fullBuckets = createLru<BucketState>(MAX_FULL_BUCKETS);
 
 const refuseUntil = (expiresAt: number, nowMs: number) => {
   const retryAfterSeconds = Math.max(1, Math.ceil((expiresAt - nowMs) / 1_000));
@@ -36,8 +42,13 @@ export const retryTimeOf = (error: unknown): number | null => {
   return Date.now() + (error.options.retryAfterSeconds ?? 1) * 1_000;
 };
 
-const refuseBlocked = (buckets: string[], nowMs: number) => {
-  const latest = Math.max(...buckets.map((bucket) => blockedUntil.get(bucket) ?? 0));
+const refuseFull = (limits: Limit[], nowMs: number) => {
+  const latest = Math.max(
+    ...limits.map((limit) => {
+      const full = fullBuckets.get(bucketOf(limit));
+      return full && full.attempts >= limit.attempts ? full.expiresAt : 0;
+    }),
+  );
   if (latest > nowMs) throw refuseUntil(latest, nowMs);
 };
 
@@ -91,17 +102,11 @@ const liveBuckets = ({ firstDb }: ThrottleCtx, buckets: string[], nowMs: number)
     .from(throttles)
     .where(and(inArray(throttles.bucket, buckets), gt(throttles.expiresAt, nowMs)));
 
-interface BucketState {
-  bucket: string;
-  attempts: number;
-  expiresAt: number;
-}
-
 /** Remembers the buckets that are full even if every pending attempt turns out not to count. */
 const rememberFull = (limits: Limit[], states: BucketState[]) => {
   const maxAttempts = new Map(limits.map((limit) => [bucketOf(limit), limit.attempts]));
-  for (const { bucket, attempts, expiresAt } of states) {
-    if (attempts >= (maxAttempts.get(bucket) ?? Infinity)) blockedUntil.set(bucket, expiresAt);
+  for (const state of states) {
+    if (state.attempts >= (maxAttempts.get(state.bucket) ?? Infinity)) fullBuckets.set(state.bucket, state);
   }
 };
 
@@ -133,7 +138,7 @@ export const consumeAttempts = async (ctx: ThrottleCtx, limits: Limit[]): Promis
   for (let tries = 0; tries <= MAX_WAITS; tries++) {
     if (tries > 0) await waitForTry(tries);
     const nowMs = Date.now();
-    refuseBlocked(buckets, nowMs);
+    refuseFull(limits, nowMs);
     const [reserved, states] = await ctx.firstDb.batch([
       reserve(ctx, limits, nowMs),
       liveBuckets(ctx, buckets, nowMs),
@@ -146,7 +151,7 @@ export const consumeAttempts = async (ctx: ThrottleCtx, limits: Limit[]): Promis
       });
     }
     rememberFull(limits, states);
-    refuseBlocked(buckets, nowMs);
+    refuseFull(limits, nowMs);
   }
   throw refuseUntil(0, Date.now());
 };

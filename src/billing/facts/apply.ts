@@ -16,6 +16,7 @@ import { AppError } from '../../shared/app-error.ts';
 import { SYSTEM } from '../../shared/rules/audit.ts';
 import { newEvent } from '../../shared/text/events.ts';
 import { logError, logLine } from '../../shared/text/log.ts';
+import { releaseMails } from '../../stores/work.ts';
 import type { CurrentState, Provider, Subject } from '../provider/provider.ts';
 import { type Books, type Decision, isSettled } from '../rules/books.ts';
 import { decide } from '../rules/decide.ts';
@@ -143,6 +144,7 @@ export const applyFact = async (ctx: DatabaseCtx, provider: Provider, fact: Fact
       continue;
     }
     await giveBackDue(ctx, provider, decision);
+    await releaseMails(ctx.env, accountId);
     return true;
   }
 };
