@@ -61,7 +61,7 @@ const takeBuyer = async (ctx: Ctx, store: SoldIn, fact: BuyerKnown): Promise<str
       .onConflictDoUpdate({
         target: [purchaseFacts.storeId, purchaseFacts.name],
         set: { fact: text },
-        setWhere: isReplaceable(store.id, fact.about),
+        setWhere: isReplaceable(store.id, fact),
       });
   }
   return findWaiting(ctx, store, fact);

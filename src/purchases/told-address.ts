@@ -2,7 +2,7 @@ import { sql, type SQLWrapper } from 'drizzle-orm';
 import type { PurchaseRow } from '../db/schema.ts';
 import type { StoredFact } from './load.ts';
 import type { PurchaseDecision } from './rules/decide.ts';
-import type { Thing } from './rules/facts.ts';
+import type { BuyerKnown, Thing } from './rules/facts.ts';
 
 // A store may tell the address of its customer apart from what they buy. Whoever comes second sees what the first has written: an
 // address that is stored finds the purchases that wait for it (`take.ts`), and a purchase that is committed finds the address. Of a
@@ -17,10 +17,14 @@ export const isTold = (storeId: string, customer: Thing, createdAt: SQLWrapper |
 export const countsFor = ({ fact, isErased, takenAtMs }: StoredFact, { createdAt }: PurchaseRow): boolean =>
   !isErased || (fact.kind === 'buyer' && fact.email !== '' && takenAtMs < createdAt);
 
-/** Whether a fact about the customer may be replaced: not once they were erased, unless they have bought something since. */
-export const isReplaceable = (storeId: string, customer: Thing) =>
-  sql`is_erased = 0 OR EXISTS (SELECT 1 FROM purchases AS bought WHERE bought.store_id = ${storeId}
-    AND bought.buyer_ref = ${customer} AND bought.created_at > purchase_facts.taken_at)`;
+/**
+ * Whether what is stored of the customer may be replaced: not by an older fact, even if the newer one has come only meanwhile, and not
+ * once they were erased, unless they have bought something since.
+ */
+export const isReplaceable = (storeId: string, { about, version = 0 }: BuyerKnown) =>
+  sql`coalesce(fact ->> '$.version', 0) <= ${version} AND (is_erased = 0 OR EXISTS (
+    SELECT 1 FROM purchases AS bought WHERE bought.store_id = ${storeId}
+    AND bought.buyer_ref = ${about} AND bought.created_at > purchase_facts.taken_at))`;
 
 /** When to decide a purchase again: now if it lacks an address that was told since it was read, and otherwise when it is due anyway. */
 export const decideIfTold = (

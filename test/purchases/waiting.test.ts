@@ -62,6 +62,16 @@ test('an address that comes while its purchase is being decided gets the key', a
   expect(mailsTo('grace@example.com')).toHaveLength(1);
 });
 
+test('of two addresses of a customer that come at once, the newer one stays', async () => {
+  const { take, purchases } = await openWaiting();
+  const newer: StoreFact = { kind: 'buyer', about: BUYER.ref, email: 'hopper@example.com', version: 2 };
+  const isTold = doMeanwhile(/from "purchase_facts" where/, () => take([newer]));
+  await take([{ ...ADDRESS, version: 1 }]);
+  expect(isTold()).toBe(true);
+  await take([SALE]);
+  expect(await purchases()).toMatchObject([{ customer_email: 'hopper@example.com' }]);
+});
+
 test('a purchase that waits for no address, or has got it, is decided no more', async () => {
   const shop = await openWaiting();
   const countDue = () =>
