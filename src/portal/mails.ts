@@ -8,7 +8,7 @@ import { AppError } from '../shared/app-error.ts';
 import { logError } from '../shared/text/log.ts';
 import type { MailContent } from '../shared/text/mail-content.ts';
 import { portalMailLimits } from '../users/limits.ts';
-import { consumeAttempts } from '../users/throttle.ts';
+import { consumeAttempts, retryTimeOf } from '../users/throttle.ts';
 import { type PortalCtx, portalDisabled } from './sessions.ts';
 
 // The emails of the portal, which come from the seller. Those that anybody can ask for are counted apart from those that only a
@@ -102,17 +102,25 @@ const sendAs = async (ctx: PortalCtx, send: (sender: Sender) => Promise<unknown>
 };
 
 /**
- * Sends what anybody can ask for, unless the address has had three within the hour: whoever asks for more has the others.
- * `prepare` stores what the email's link or code needs.
+ * Sends what anybody can ask for, unless the address has had three within the hour: whoever asks for more has the others, which
+ * `renew` lets work until the next may be sent. `prepare` stores what the email's link or code needs.
  */
 export const mailWayIn = (
   ctx: PortalCtx,
   to: string,
   content: MailContent<'way_in'>,
   prepare: () => Promise<unknown>,
+  renew: (untilMs: number) => Promise<unknown>,
 ): Promise<void> =>
   sendAs(ctx, async (sender) => {
-    await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalMailLimits(to));
+    try {
+      await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalMailLimits(to));
+    } catch (error) {
+      const untilMs = retryTimeOf(error);
+      if (untilMs === null) throw error;
+      await renew(untilMs);
+      return;
+    }
     const letter: Letter<'way_in'> = {
       to,
       content,

@@ -33,6 +33,7 @@ import {
   isUsable,
   newCode,
   newLink,
+  renewTokens,
 } from './tokens.ts';
 
 export type SignInInput = { email: string } | { license_key: string };
@@ -80,8 +81,12 @@ const sendLink = async (ctx: PortalCtx, email: string, origin: string) => {
   const { db, portal } = ctx;
   const { token, row } = newLink(ctx, 'sign_in', { email });
   const url = portalLink(origin, portal.slug ?? '', token);
-  await mailWayIn(ctx, email, signInMail(nameOf(ctx), url), () =>
-    db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
+  await mailWayIn(
+    ctx,
+    email,
+    signInMail(nameOf(ctx), url),
+    () => db.batch([insertToken(db, row), deleteExpiredTokens(db)]),
+    (untilMs) => renewTokens(db, isTokenOf(ctx, email, 'sign_in'), untilMs),
   );
 };
 
@@ -91,8 +96,12 @@ const sendCode = async (ctx: PortalCtx, { id, customerEmail }: LicenseRow) => {
   const email = lowerAscii(customerEmail);
   const { code, row } = newCode(ctx, id, email);
   const isEarlier = and(isTokenOf(ctx, email, 'code'), eq(portalTokens.licenseId, id));
-  await mailWayIn(ctx, customerEmail, codeMail(nameOf(ctx), code), () =>
-    db.batch([db.delete(portalTokens).where(isEarlier), insertToken(db, row), deleteExpiredTokens(db)]),
+  await mailWayIn(
+    ctx,
+    customerEmail,
+    codeMail(nameOf(ctx), code),
+    () => db.batch([db.delete(portalTokens).where(isEarlier), insertToken(db, row), deleteExpiredTokens(db)]),
+    (untilMs) => renewTokens(db, isEarlier, untilMs),
   );
 };
 

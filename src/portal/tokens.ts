@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, between, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { AccountDatabase } from '../db/client.ts';
 import type { Ctx } from '../db/ctx.ts';
 import { deleteOldest } from '../db/prune.ts';
@@ -81,13 +81,23 @@ export const isTokenOf = ({ accountId }: Ctx, email: string, purpose: PortalPurp
     eq(portalTokens.purpose, purpose),
   );
 
+/** An hour after it was sent, a link or code has expired for 30 minutes. A minute more, since it is made before its email counts. */
+const RENEWABLE_MS = 31 * MINUTE_MS;
+
+/** Lets what was sent within the hour before a time, and wasn't used, work until then. Nothing is renewed in another hour again. */
+export const renewTokens = (db: AccountDatabase, areMeant: SQL | undefined, untilMs: number) =>
+  db
+    .update(portalTokens)
+    .set({ expiresAt: untilMs })
+    .where(and(areMeant, between(portalTokens.expiresAt, untilMs - RENEWABLE_MS, untilMs)));
+
 /** Limits the work of one request. Each adds two rows at most, so the table still shrinks. */
 const MAX_DELETED = 100;
 
 export const deleteExpiredTokens = (db: AccountDatabase) =>
   deleteOldest(db, portalTokens, {
     time: portalTokens.expiresAt,
-    throughMs: Date.now(),
+    throughMs: Date.now() - RENEWABLE_MS,
     limit: MAX_DELETED,
   });
 

@@ -1,13 +1,17 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { webhookDisabled } from '../../src/mail/account-templates.ts';
 import { sendMail } from '../../src/mail/send.ts';
 import { outcomeOf } from '../support/client.ts';
-import { keepMails, mailsTo } from '../support/mails.ts';
-import { freshEmail, sellerWithCustomer, signInByApplication, visit } from '../support/portal.ts';
+import { accountsD1 } from '../support/databases.ts';
+import { useFakeClock } from '../support/fake-clock.ts';
+import { keepMails, lastMailTo, mailsTo } from '../support/mails.ts';
+import { freshEmail, sellerWithCustomer, signInByApplication, tokenIn, visit } from '../support/portal.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 beforeAll(keepMails);
+
+const MINUTE_MS = 60_000;
 
 const subjectsTo = (email: string) => mailsTo(email).map(({ subject }) => subject);
 
@@ -69,4 +73,38 @@ test('a link to a new address counts among its emails of all kinds, and is refus
   const { asCustomer } = await signInByApplication(ada, slug, { customer_email: email });
   expect(outcomeOf(await asCustomer('POST', '/change-email', { email: to }))).toBe('429 rate_limit_exceeded');
   expect([mailsTo(to).length, mailsTo(email).length]).toEqual([5, 0]);
+});
+
+test('an address that has had its emails of the hour gets in by them until the hour is over, if it asks again', async () => {
+  useFakeClock();
+  const { slug, email, license } = await sellerWithCustomer();
+  const { license_key } = license;
+  const ask = async (body: object, emails: number) => {
+    expect((await visit(slug, 'POST', '/sign-in', body)).status).toBe(202);
+    await waitUntil(() => mailsTo(email).length === emails);
+  };
+  const enter = async (sent: object) => outcomeOf(await visit(slug, 'POST', '/session', sent));
+  await ask({ email }, 1);
+  await ask({ email }, 2);
+  await ask({ license_key }, 3);
+  const [first = '', second = '', coded = ''] = mailsTo(email).map(({ text }) => text);
+  const code = /Code: (\d{6})/.exec(coded)?.[1];
+  vi.advanceTimersByTime(40 * MINUTE_MS);
+  // Whoever is sent an email deletes what has expired.
+  const other = await sellerWithCustomer();
+  await visit(other.slug, 'POST', '/sign-in', { email: other.email });
+  await lastMailTo(other.email);
+  expect(await enter({ token: tokenIn(first) })).toBe('400 invalid_token');
+  await ask({ email }, 3);
+  await ask({ license_key }, 3);
+  const usable = accountsD1.prepare(
+    'SELECT count(*) AS n FROM portal_tokens WHERE email = ? AND expires_at > ?',
+  );
+  await waitUntil(async () => (await usable.bind(email, Date.now()).first('n')) === 3);
+  expect(await enter({ token: tokenIn(first) })).toBe('200 ok');
+  expect(await enter({ token: tokenIn(first) })).toBe('400 invalid_token');
+  expect(await enter({ license_key, code })).toBe('200 ok');
+  vi.advanceTimersByTime(20 * MINUTE_MS);
+  expect(await enter({ token: tokenIn(second) })).toBe('400 invalid_token');
+  await ask({ email }, 4);
 });

@@ -18,7 +18,7 @@ const ByEmail = ({ onOther }: DoorProps) => {
         <p className="text-muted">
           If there is a license for <strong className="font-medium text-ink">{sentTo}</strong>, an email with
           a link is on its way. The link works for 30 minutes. An address gets at most three of these emails
-          an hour.
+          an hour: if you ask again, their links work until the hour is over.
         </p>
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => setSentTo(null)}>Use another address</Button>
