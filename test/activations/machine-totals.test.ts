@@ -117,6 +117,24 @@ test('machines that change while the alarm looks through them count once', async
   expect(await total()).toBe(await summed());
 });
 
+test('a machine that is released while a long history is added up is deleted 30 days later', async () => {
+  const { on, accountId, runAlarms } = await open();
+  await tamper(
+    accountId,
+    `INSERT INTO seat_changes (license_id, seq, at_ms, action, actor, activation_id, fingerprint)
+       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+       SELECT printf('lic_%04d', i), 1, 0, 'taken', 'application', 'act_1', 'machine-0001' FROM n;
+     UPDATE machine_totals SET prune_at_ms = 0`,
+  );
+  await runAlarms(1);
+  await on('deactivate', 1);
+  await runAlarms(1);
+  vi.advanceTimersByTime(31 * DAY_MS);
+  await runAlarms(1);
+  const kept = await readGate(accountId, 'SELECT fingerprint FROM activations');
+  expect(kept).toEqual([{ fingerprint: 'machine-0002' }]);
+});
+
 test('D1 is told anew, however little it is, once a gate has loaded its copy again', async () => {
   const { on, accountId, runAlarms, summed, told } = await open();
   const restored = 5_000_000;

@@ -193,8 +193,7 @@ export const addMachinePruning = (
   const pruneFrom = (after: MachinePosition, nowMs: number) => {
     const { next, bytes, firstEndMs: endMs } = machines.prunePage(after, seatClock.read(nowMs));
     machineTotals.recount(bytes, next ? machinePlace(next) : END_OF_MACHINES);
-    // A seat of this page may end while the next ones are looked through.
-    firstEndMs = Math.min(firstEndMs, endMs, next ? nowMs : FOREVER_MS);
+    firstEndMs = Math.min(firstEndMs, endMs);
     machine = next;
   };
 
@@ -206,9 +205,12 @@ export const addMachinePruning = (
 
   const lookThrough = (nowMs: number) => {
     if (machine) pruneFrom(machine, nowMs);
-    if (machine) return;
-    if (change) countFrom(change);
-    if (change) return;
+    if (!machine && change) countFrom(change);
+    if (machine || change) {
+      // A seat of a page that was looked through may end before the next page is.
+      firstEndMs = Math.min(firstEndMs, nowMs);
+      return;
+    }
     const isNeeded = firstEndMs < FOREVER_MS;
     machineTotals.setPruneAt(isNeeded ? Math.max(nowMs + DAY_MS, firstEndMs + TRANSFER_MS) : null);
     [machine, change, firstEndMs] = [FIRST_MACHINE, FIRST_CHANGE, FOREVER_MS];
