@@ -9,6 +9,7 @@ import { cancelMove, runMove, startMove } from '../support/database-move.ts';
 import { firstD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
 import { asOperator, scrapeMetrics } from '../support/operator.ts';
+import { testCopies } from './copies.ts';
 import { testCutOffSteps } from './cut-off.ts';
 import { testDisasters } from './disaster.ts';
 import { testHalfRestored } from './half-restored.ts';
@@ -234,6 +235,7 @@ test('a backup that is not complete after two days makes room for another', asyn
   expect(body.data[0]).toMatchObject({ status: 'done' });
 });
 
+testCopies();
 testCutOffSteps();
 testDisasters();
 testHalfRestored();

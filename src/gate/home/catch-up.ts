@@ -3,7 +3,11 @@ import { gateDatabaseOf } from '../../db/client.ts';
 import { coalesce } from '../../shared/objects/coalesce.ts';
 import type { ObjectContext } from '../../shared/objects/context.ts';
 import type { PresentedKey } from '../../shared/rules/api-keys.ts';
+import { DAY_MS } from '../../shared/rules/dates.ts';
 import type { PlanTerms } from '../../shared/rules/plans.ts';
+import { RETENTION_DAYS } from '../../shared/rules/webhooks.ts';
+import type { WebhookEvent } from '../../shared/text/events.ts';
+import { idTimeMs } from '../../shared/text/ids.ts';
 import { logError } from '../../shared/text/log.ts';
 import { type ListPosition, readPage, readThrough } from '../feed/load.ts';
 import { type FeedRead, readFeed } from '../feed/read.ts';
@@ -27,6 +31,9 @@ const nextPageMs = ({ complete, reload }: Readonly<Progress>, isFirst: boolean, 
   if (!complete) return nowMs;
   return isFirst ? (reload?.startsMs ?? nowMs) : nowMs + RELOAD_PAGE_MS;
 };
+
+/** Whether the outbox recognizes the event if it has had it before. It forgets older ones. */
+const isRecognized = ({ id }: WebhookEvent) => idTimeMs(id) > Date.now() - RETENTION_DAYS * DAY_MS;
 
 /** Returns what rows from the feed will change. Call it before the copy applies them. */
 const changesOf = (copy: Copy, { account, keys, licenses, products, erasedKeys }: Rows): ChangedRow[] => {
@@ -89,7 +96,7 @@ export const openCatchUp = (
   /** Applies a read, as part of the current transaction. Returns whether the feed has to be read again. */
   const apply = (read: FeedRead): boolean => {
     const { continues, after, position, rows, events, more } = read;
-    const { appliedSeq, movedAt, knownUntil } = copy.progress();
+    const { appliedSeq, appliedAt, movedAt, knownUntil } = copy.progress();
     // Read in the database that the account has left, or before the restart that a restore has caused.
     if (read.movedAt !== movedAt || read.knownUntil !== knownUntil) return true;
     // Read before the copy was dropped or restarted: it lacks the rows up to `after`.
@@ -106,7 +113,8 @@ export const openCatchUp = (
     changeCopy(() => {
       if (branches.isAnyOpen()) branches.log(changesOf(copy, rows));
       copy.apply(rows, position);
-      outgoing.insert(events);
+      // A gate that begins with the feed of a restored service doesn't know which events it has told of.
+      outgoing.insert(appliedAt === null ? events.filter(isRecognized) : events);
       const refs = [...rows.keys, ...rows.licenses].map(({ id }) => id);
       usage.countReserved(announced.takeApplied(new Set([...refs, ...rows.deletedLicenses])));
       const deletedIds = rows.keys.filter(({ deleted }) => deleted).map(({ id }) => id);
