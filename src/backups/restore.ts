@@ -12,6 +12,7 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 import { type Bucket, readSealed, UNREADABLE } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
+import { reloadGate, reloadOthers } from './reload.ts';
 import { type Counts, FIRST, isOf, placeOf, type Restoring, restoring } from './restoring.ts';
 import { insertRows } from './rows.ts';
 import {
@@ -151,7 +152,10 @@ const restoreChunk = async (env: Env, state: Restoring, lines: BackupLine[]): Pr
     if (line.type === 'backup')
       state.begun = account && { id, stage: account.stage, at: { ...placeOf(state), line: i } };
     if (line.type !== 'end') continue;
-    if (account) state.accounts++;
+    if (account) {
+      await reloadGate(env, next.account);
+      state.accounts++;
+    }
     state.begun = null;
   }
   state.chunk++;
@@ -229,6 +233,7 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   const { chunk, rows, skipped, accounts: restored } = state;
   if (chunk === chunks.length) {
     for (const { db } of accountDatabases(env)) await writeAllMissing(db);
+    await reloadOthers(env, await findAccounts(env, summary.missing));
     // First, so that the restore is known to have ended when the record is gone.
     await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts: restored });
     await record.remove();

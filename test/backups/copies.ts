@@ -1,12 +1,40 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { captureLogs } from '../http/security.ts';
 import { signUp } from '../support/client.ts';
+import { doBefore } from '../support/d1-queries.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
-import { gate } from '../support/gate.ts';
+import { gate, readGate } from '../support/gate.ts';
 import { readEvents, runOutboxAlarm } from '../support/outbox.ts';
-import { backUp, loseService, restore } from './service.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { backUpMeeting } from './cut-off.ts';
+import { holding, keptOf, step } from './half-restored.ts';
+import { backUp, loseService, openSeller, restore, verify } from './service.ts';
+
+/** How much a gate has copied of D1, and whether it takes that for everything. */
+const copyOf = async (accountId: string) => {
+  const query = `SELECT value ->> 'complete' AS isComplete, (SELECT count(*) FROM facts WHERE name = 'account') AS accounts,
+    (SELECT count(*) FROM keys) AS keys, (SELECT count(*) FROM licenses) AS licenses, (SELECT count(*) FROM products) AS products
+    FROM facts WHERE name = 'progress'`;
+  const [copy] = await readGate<Record<string, number>>(accountId, query);
+  return copy ?? {};
+};
+
+/** Reads what a gate has until it is so, and lets its alarm go on meanwhile. */
+const untilAlarms = <T>(accountId: string, read: () => Promise<T>, isDone: (value: T) => boolean) =>
+  waitUntil(async () => {
+    await runDurableObjectAlarm(gate(accountId));
+    return read();
+  }, isDone);
+
+const WHOLE = { isComplete: 1, accounts: 1, keys: 1, licenses: 3, products: 1 };
+
+const untilWhole = async (accountId: string) => {
+  const isWhole = ({ isComplete, keys }: Record<string, number>) => isComplete === 1 && keys === 1;
+  expect(await untilAlarms(accountId, () => copyOf(accountId), isWhole)).toEqual(WHOLE);
+};
 
 /** Lets the gate read the feed, and forward its events to the outbox. */
 const forwardEvents = async (accountId: string) => {
@@ -18,6 +46,62 @@ const forwardEvents = async (accountId: string) => {
 
 /** Tests of what gates read of D1 while it is restored, and afterwards. */
 export const testCopies = () => {
+  test('an account whose application calls between two tables of a restore has its keys, licenses and products once it is done', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const { accountId } = one.ada;
+    const before = await keptOf(one);
+    const { id } = await backUp();
+    await loseService();
+    const hasCalled = doBefore(/^INSERT OR IGNORE INTO "api_keys"/, async () => {
+      expect((await verify(one.ada, one.licenseKey)).status).toBe(403);
+      await gate(accountId).pull();
+      expect(await copyOf(accountId)).toEqual({ ...WHOLE, keys: 0, products: 0 });
+    });
+    expect((await restore(id)).body).toMatchObject({ done: true, accounts: 1 });
+    expect(hasCalled()).toBe(true);
+    await untilWhole(accountId);
+    expect(await keptOf(one)).toEqual(before);
+  });
+
+  test('an account that was asked for before a restore, and again between its rows and its objects, has its keys once it is done', async () => {
+    await loseService();
+    const one = await openSeller(0);
+    const { accountId } = one.ada;
+    const before = await keptOf(one);
+    const { id } = await backUp();
+    await loseService();
+    await gate(accountId).pull();
+    expect(await copyOf(accountId)).toMatchObject({ isComplete: 1, accounts: 0 });
+    const held = holding(accountId, ({ kind }) => kind === 'begin');
+    const restored = step(id, held.service);
+    await held.reached;
+    await gate(accountId).pull();
+    expect(await copyOf(accountId)).toMatchObject({ isComplete: 1, accounts: 1, keys: 0 });
+    held.goOn();
+    const { chunks, restoredChunks } = await restored;
+    expect(restoredChunks).toBe(chunks);
+    await untilWhole(accountId);
+    expect(await keptOf(one)).toEqual(before);
+  });
+
+  test('an account of which the backup has no objects has its keys and licenses once the service is restored', async () => {
+    await loseService();
+    const { ada, licenseKey } = await openSeller(0);
+    const { accountId } = ada;
+    captureLogs();
+    const { backup } = await backUpMeeting(accountId, async () => {
+      throw new Error('This account fails.');
+    });
+    expect(backup).toMatchObject({ status: 'done', missing_accounts: [accountId] });
+    await loseService();
+    await gate(accountId).pull();
+    expect(await copyOf(accountId)).toMatchObject({ isComplete: 1, accounts: 0 });
+    expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 0 });
+    await untilWhole(accountId);
+    expect((await ada.verify(licenseKey)).body.status).toBe('active');
+  });
+
   test('an event that the outbox has forgotten is not delivered again by a restored service', async () => {
     await loseService();
     useFakeClock();

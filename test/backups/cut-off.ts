@@ -29,7 +29,7 @@ export const meeting = (accountId: string, meet: (call: BackupCall) => Promise<v
               if (isMet) await meet(call);
               return (stub as unknown as { backup: (call: BackupCall) => Promise<unknown> }).backup(call);
             };
-            return { backup };
+            return { backup, reload: () => stub.reload() };
           }
         : Reflect.get(namespace, property),
   }),

@@ -19,7 +19,7 @@ import { backUp, beRestoring, emptyBucket, loseService, openSeller, pictureOf, r
 type Seller = Awaited<ReturnType<typeof openSeller>>;
 
 /** Makes a step of a restore. */
-const step = (id: string, service: Env = env, bucket = requireBucket(env)) =>
+export const step = (id: string, service: Env = env, bucket = requireBucket(env)) =>
   restoreStep({ env: service, accountId: 'operator', actor: OPERATOR, ip: null }, bucket, id);
 
 /** A bucket with which a step restores one chunk: reading it takes longer than a step. */
@@ -40,7 +40,7 @@ const slowBucket = (): Bucket => {
 };
 
 /** The service, whose restore stops before a call of the gate. `reached` ends there, and `goOn` lets it go on. */
-const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
+export const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
   const reached = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const service = meeting(accountId, async (call) => {
@@ -52,7 +52,7 @@ const holding = (accountId: string, isHeld: (call: BackupCall) => boolean) => {
 };
 
 /** What is as it was before the service was lost. The picture verifies the license, which counts. */
-const keptOf = async (seller: Seller) => {
+export const keptOf = async (seller: Seller) => {
   const { licenses, secret, seat, valid } = await pictureOf(seller);
   return { licenses, secret, seat, valid };
 };

@@ -54,6 +54,7 @@ test('the gate has the methods that a Worker of the other release calls', () => 
     redirect: 1,
     eraseTraces: 2,
     orphans: 1,
+    reload: 0,
     eraseDue: 1,
     empty: 0,
     erase: 1,

@@ -220,6 +220,11 @@ export class AccountGate extends DurableObject<Env> {
     return this.#home.orphans(isD1Right);
   }
 
+  /** Loads the copy of D1 again, which was restored with the whole service. */
+  reload(): void {
+    this.#home.reload();
+  }
+
   /** Lets the alarm erase what is due of the account, or the account itself, in `inMs` at the latest. */
   eraseDue(inMs = 0): Promise<void> {
     return this.#gate.eraseDue(inMs);

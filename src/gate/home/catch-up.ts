@@ -177,9 +177,9 @@ export const openCatchUp = (
     },
   });
 
-  const reload = (isExact: boolean) =>
+  const reload = (start: () => void) =>
     journal.change(() => {
-      copy.reload(isExact);
+      start();
       lists = null;
       planPage();
     });
@@ -190,7 +190,7 @@ export const openCatchUp = (
     failure: 'gate_alarm_failed',
     dueMs: orphansDueMs,
     run: async (nowMs) => {
-      if ((orphansDueMs() ?? Infinity) <= nowMs) reload(false);
+      if ((orphansDueMs() ?? Infinity) <= nowMs) reload(() => copy.reload(false));
     },
   });
 
@@ -201,9 +201,12 @@ export const openCatchUp = (
     /** Lists what D1 has lost. If D1 is right about it, this begins to load the copy again. */
     orphans: (isD1Right: boolean): Orphans => {
       const found = copy.orphans.list();
-      if (isD1Right) reload(true);
+      if (isD1Right) reload(() => copy.reload(true));
       return found;
     },
+
+    /** D1 was restored with the whole service. A call may have let the copy load when only some tables were there. */
+    reload: () => reload(copy.reloadNow),
 
     /**
      * While the copy is incomplete, reads the key and the license that a call needs from D1, unless the copy has them. Returns

@@ -83,14 +83,14 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   const isLoading = () => !known.complete || !!known.reload;
 
   /** Starts loading everything again: beside a complete copy, in the place of an incomplete one. */
-  const startReload = (isExact = false) => {
+  const startReload = (isExact = false, random = Math.random()) => {
     const set = known.complete ? '_next' : '';
     tables.drop(set);
     tables.create(set);
     // D1 may be that of an earlier time.
     reportedBytes = null;
     sql.exec(`DELETE FROM facts WHERE name = '${REPORTED}'`);
-    if (known.complete) return advance({ reload: newReload(isExact, Date.now(), Math.random()) });
+    if (known.complete) return advance({ reload: newReload(isExact, Date.now(), random) });
     cache.clear();
     if (isExact) orphans.clear();
     else orphans.forget();
@@ -231,6 +231,8 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     reload: (isExact: boolean) => {
       if (known.complete) startReload(isExact);
     },
+    /** Loads any copy again, and at once. */
+    reloadNow: () => startReload(false, 0),
 
     /** The account has moved to another database, whose feed has begun here: everything before is applied. */
     continueAt: (position: FeedPosition) => advance(position),

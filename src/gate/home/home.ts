@@ -127,6 +127,7 @@ const openHome = (object: ObjectContext, place: StoredPlace) => {
     eraseTraces: openTraces(object, place, store, branches, catchUp, relay),
 
     orphans: catchUp.orphans,
+    reload: catchUp.reload,
     ensureAccount,
     isLoading: () => copy.loadPosition() !== null || moveState.now() !== null,
     isMovingDatabase: () => moveState.now() !== null,

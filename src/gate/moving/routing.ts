@@ -108,6 +108,7 @@ export const REPEATABLE = [
   'redirect',
   'eraseTraces',
   'orphans',
+  'reload',
   'eraseDue',
   'empty',
   'erase',
