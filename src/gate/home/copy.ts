@@ -2,6 +2,7 @@ import type { Limits } from '../../shared/rules/plans.ts';
 import { hasTerms, resolveTerms, type Terms } from '../../shared/rules/terms.ts';
 import type { CopiedLicense, FeedPosition, Rows, StoredAccount, TracedLicense } from '../rules/rows.ts';
 import { openCopyCache } from './copy-cache.ts';
+import { openFacts } from './copy-facts.ts';
 import { COPY_VERSION, openCopyTables } from './copy-tables.ts';
 import * as lost from './lost-licenses.ts';
 import { LAST_KEY, openOrphans, ORPHAN_MS } from './orphans.ts';
@@ -9,8 +10,6 @@ import { afterRestore, earliest, newReload, noProgress, type Progress, withRepla
 
 // The gate's copy of its account's rows in D1. Only the feed overwrites rows. The background load and read-throughs
 // add missing rows and never replace rows that the feed has written.
-
-const FACTS = 'CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID';
 
 /** The fact of how many bytes of machines D1 was told of. */
 const REPORTED = 'reported_machine_bytes';
@@ -23,50 +22,39 @@ const EXACT = '-exact';
 
 /** `own` isn't stored, so that a deployment can change it. */
 export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = null) => {
-  sql.exec(FACTS);
+  const facts = openFacts(sql);
   const tables = openCopyTables(sql);
   const orphans = openOrphans(sql);
   const cache = openCopyCache(tables);
   /** Since deleted keys were pruned. Pruning is due after each start. */
   let deletions = PRUNE_INTERVAL;
 
-  const readFact = (name: string): unknown => {
-    const [row] = sql.exec<{ value: string }>('SELECT value FROM facts WHERE name = ?', name);
-    return row ? JSON.parse(row.value) : null;
-  };
-  const writeFact = (name: string, value: unknown) =>
-    sql.exec(
-      'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-      name,
-      JSON.stringify(value),
-    );
-
   const withOwn = (row: StoredAccount | null) => row && { ...row, own };
-  let account = withOwn(readFact('account') as StoredAccount | null);
-  let progress = readFact('progress') as Progress | null;
+  let account = withOwn(facts.read('account') as StoredAccount | null);
+  let progress = facts.read('progress') as Progress | null;
   const isOfOtherRelease = progress !== null && progress.version !== COPY_VERSION;
   if (isOfOtherRelease && !(progress?.complete && tables.refit())) {
     tables.drop('');
     tables.drop('_next');
-    sql.exec('DELETE FROM facts');
+    facts.clear();
     orphans.forget();
     [progress, account] = [null, null];
   }
   let known: Readonly<Progress> = progress ?? noProgress(epoch);
   tables.create('');
   if (known.reload) tables.create('_next');
-  let reportedBytes = readFact(REPORTED) as number | null;
+  let reportedBytes = facts.read(REPORTED) as number | null;
 
   const advance = (step: Partial<Progress>) => {
     // A new value, so that a read of the feed is judged by the progress with which it began.
     known = { ...known, ...step };
-    writeFact('progress', known);
+    facts.write('progress', known);
   };
 
   const setAccount = (row: StoredAccount | undefined) => {
     if (!row) return;
     account = withOwn(row);
-    writeFact('account', row);
+    facts.write('account', row);
   };
 
   const withoutGone = (rows: Rows, isFeed: boolean): Rows => ({
@@ -89,13 +77,13 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     tables.create(set);
     // D1 may be that of an earlier time.
     reportedBytes = null;
-    sql.exec(`DELETE FROM facts WHERE name = '${REPORTED}'`);
+    facts.remove(REPORTED);
     if (known.complete) return advance({ reload: newReload(isExact, Date.now(), random) });
     cache.clear();
     if (isExact) orphans.clear();
     else orphans.forget();
     account = null;
-    sql.exec("DELETE FROM facts WHERE name = 'account'");
+    facts.remove('account');
     advance({ loadedThrough: '' });
   };
 
@@ -134,7 +122,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     reportedBytes: () => reportedBytes,
     noteReport: (bytes: number) => {
       reportedBytes = bytes;
-      writeFact(REPORTED, bytes);
+      facts.write(REPORTED, bytes);
     },
 
     /** The last license that the current load has copied, or null if there is nothing to load. */
