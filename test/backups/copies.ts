@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
 import { captureLogs } from '../http/security.ts';
-import { signUp } from '../support/client.ts';
+import { type Json, signUp } from '../support/client.ts';
 import { doBefore } from '../support/d1-queries.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { useFakeClock } from '../support/fake-clock.ts';
@@ -11,7 +11,7 @@ import { readEvents, runOutboxAlarm } from '../support/outbox.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { backUpMeeting } from './cut-off.ts';
 import { holding, keptOf, step } from './half-restored.ts';
-import { backUp, loseService, openSeller, restore, verify } from './service.ts';
+import { backUp, FINGERPRINT, loseService, openSeller, restore, verify } from './service.ts';
 
 /** How much a gate has copied of D1, and whether it takes that for everything. */
 const copyOf = async (accountId: string) => {
@@ -100,6 +100,31 @@ export const testCopies = () => {
     expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 0 });
     await untilWhole(accountId);
     expect((await ada.verify(licenseKey)).body.status).toBe('active');
+  });
+
+  test('machines of a license that was made while its service was backed up are gone once the service is restored', async () => {
+    await loseService();
+    const { ada, licenses } = await openSeller(0);
+    const { accountId } = ada;
+    let late: Json = null;
+    // The tables have been read.
+    const { backup } = await backUpMeeting(accountId, async () => {
+      if (late) return;
+      late = await ada.createLicense();
+      const machine = { license_key: late.license_key, fingerprint: FINGERPRINT };
+      await ada.asKey('POST', '/api/v1/licenses/activate', machine);
+    });
+    const licensesIn = async (table: string) =>
+      (await readGate<{ id: string }>(accountId, `SELECT DISTINCT license_id AS id FROM ${table}`)).map(
+        ({ id }) => id,
+      );
+    expect(await licensesIn('activations')).toContain(late.id);
+    await loseService();
+    await restore(backup.id);
+    const isGone = (ids: string[]) => !ids.includes(late.id);
+    const kept = await untilAlarms(accountId, () => licensesIn('activations'), isGone);
+    expect(kept).toEqual([licenses[0].id]);
+    expect(await licensesIn('seat_changes')).toEqual([licenses[0].id]);
   });
 
   test('an event that the outbox has forgotten is not delivered again by a restored service', async () => {

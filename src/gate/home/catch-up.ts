@@ -206,7 +206,7 @@ export const openCatchUp = (
     },
 
     /** D1 was restored with the whole service. A call may have let the copy load when only some tables were there. */
-    reload: () => reload(copy.reloadNow),
+    reload: () => reload(copy.reloadRestored),
 
     /**
      * While the copy is incomplete, reads the key and the license that a call needs from D1, unless the copy has them. Returns

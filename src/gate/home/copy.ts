@@ -91,7 +91,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     tables.swap();
     tables.loadFinished();
     cache.clear();
-    advance({ reload: null, replaced: undefined });
+    advance({ reload: null, replaced: undefined, isRestored: undefined });
   };
 
   /** Keeps what D1 has lost, a page of licenses at a time. Returns the ids of some that have ended, until none has machines. */
@@ -101,8 +101,8 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     if (reload.isExact) orphans.clear();
     const through = reload.isExact ? null : orphans.compare(after, Date.now());
     const isMissing = reload.isAnyMissing === true || lost.isAnyMissing(sql, after, through ?? LAST_KEY);
-    const isAnyEnded = through === null && (isMissing || !!known.replaced);
-    const ended = isAnyEnded ? lost.missingInNext(sql, known.replaced?.ids ?? [], reload.goneIds ?? []) : [];
+    const isAnyEnded = isMissing || !!known.replaced || !!known.isRestored;
+    const ended = through === null && isAnyEnded ? lost.missingInNext(sql, known, reload.goneIds ?? []) : [];
     if (through === null && ended.length < lost.MAX_ENDED) finishReload();
     else advance({ reload: { ...reload, comparedThrough: through ?? LAST_KEY, isAnyMissing: isMissing } });
     return ended;
@@ -189,8 +189,11 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
       if (!known.reload) {
         write(rows, false);
         if (isLast) tables.loadFinished();
+        const ended = isLast && known.isRestored ? lost.withMachinesAlone(sql) : [];
         advance({ loadedThrough: through ?? known.loadedThrough, complete: isLast });
-        return [];
+        // If there are more, they end with the next load.
+        if (isLast && known.isRestored && ended.length < lost.MAX_ENDED) advance({ isRestored: undefined });
+        return ended;
       }
       tables.write(rows, '_next', false);
       if (seqWhenRead === known.appliedSeq) setAccount(rows.account);
@@ -219,8 +222,11 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     reload: (isExact: boolean) => {
       if (known.complete) startReload(isExact);
     },
-    /** Loads any copy again, and at once. */
-    reloadNow: () => startReload(false, 0),
+    /** D1 was restored with the whole service: loads any copy again, at once. */
+    reloadRestored: () => {
+      advance({ isRestored: true });
+      startReload(false, 0);
+    },
 
     /** The account has moved to another database, whose feed has begun here: everything before is applied. */
     continueAt: (position: FeedPosition) => advance(position),

@@ -1,9 +1,10 @@
 import { openScrubber } from '../../shared/text/scrub.ts';
 import type { CopiedLicense, TracedLicense } from '../rules/rows.ts';
+import type { Progress } from './progress.ts';
 
-// A license that D1 has lost ends without a row of the feed that tells so: when its time is over, when D1 is taken to be right, or
-// when another license gets its key. It has ended if no copy has its id under any key, and D1 doesn't have it either, which only
-// a reload can tell.
+// A license that D1 has lost ends without a row of the feed that tells so: when its time is over, when D1 is taken to be right, when
+// another license gets its key, or when a service is restored whose backup has no more of it than its machines. It has ended if no
+// copy has its id under any key, and D1 doesn't have it either, which only a load can tell.
 
 const IS_IN_NEXT = `EXISTS (
   SELECT 1 FROM licenses_next AS next WHERE next.license_key = licenses.license_key AND next.id = licenses.id)`;
@@ -11,9 +12,12 @@ const IS_IN_NEXT = `EXISTS (
 /** Licenses that end at once. */
 export const MAX_ENDED = 1_000;
 /** What `Machines.eraseLicenses` deletes. Most licenses have nothing of it, and those that have ended are left to it. */
-const HAS_MACHINES = ['activations', 'seat_changes', 'seat_refusals']
-  .map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE license_id = ended.id)`)
-  .join(' OR ');
+const MACHINES = ['activations', 'seat_changes', 'seat_refusals'];
+const HAS_MACHINES = MACHINES.map(
+  (table) => `EXISTS (SELECT 1 FROM ${table} WHERE license_id = ended.id)`,
+).join(' OR ');
+/** Reads all machines. Only a restored gate has some whose license no copy has ever had. */
+const WITH_MACHINES = MACHINES.map((table) => `SELECT license_id AS id FROM ${table}`).join(' UNION ');
 
 /** Whether the next tables lack any license between two keys. They may have it under another key. */
 export const isAnyMissing = (sql: SqlStorage, after: string, through: string): boolean =>
@@ -32,17 +36,32 @@ const idsOf = (rows: SqlStorageCursor<Id>) => rows.toArray().map(({ id }) => id)
  * Returns the ids of some licenses that the next tables lack, and that have machines. `replaced` are those whose keys others have,
  * `inD1` those that D1 has, and the gate knows better.
  */
-export const missingInNext = (sql: SqlStorage, replaced: string[], inD1: string[]): string[] =>
+export const missingInNext = (
+  sql: SqlStorage,
+  { replaced, isRestored }: Pick<Progress, 'replaced' | 'isRestored'>,
+  inD1: string[],
+): string[] =>
   idsOf(
     sql.exec<Id>(
       `SELECT id FROM (
          SELECT id FROM licenses WHERE NOT ${IS_IN_NEXT} UNION SELECT value FROM json_each(?)
+         ${isRestored ? `UNION ${WITH_MACHINES}` : ''}
        ) AS ended
        WHERE (${HAS_MACHINES}) AND id NOT IN (SELECT license_id FROM ended_licenses)
          AND id NOT IN (SELECT id FROM licenses_next) AND id NOT IN (SELECT value FROM json_each(?))
        LIMIT ${MAX_ENDED}`,
-      JSON.stringify(replaced),
+      JSON.stringify(replaced?.ids ?? []),
       JSON.stringify(inD1),
+    ),
+  );
+
+/** Returns the ids of some licenses that have machines, and that a copy lacks that was loaded for the first time. */
+export const withMachinesAlone = (sql: SqlStorage): string[] =>
+  idsOf(
+    sql.exec<Id>(
+      `SELECT id FROM (${WITH_MACHINES})
+       WHERE id NOT IN (SELECT id FROM licenses) AND id NOT IN (SELECT license_id FROM ended_licenses)
+       LIMIT ${MAX_ENDED}`,
     ),
   );
 

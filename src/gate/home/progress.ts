@@ -24,6 +24,8 @@ export interface Progress extends FeedPosition {
   } | null;
   /** Licenses whose keys others have got. Whether they have ended is decided by the next reload, which begins by then. */
   replaced?: Replaced | undefined;
+  /** The service was restored, and the load that goes on is the first since. Only it ends what the gate has of licenses that are nowhere. */
+  isRestored?: true | undefined;
 }
 
 /** Reloads of many gates, as after a deploy, are spread over this long. */
