@@ -12,8 +12,8 @@ import {
   type StoreRow,
   stores,
 } from '../db/schema.ts';
-import { sendDueMails } from '../purchases/mails.ts';
 import { letDecide } from '../purchases/awaited-offers.ts';
+import { sendDueMails } from '../purchases/mails.ts';
 import { settle } from '../purchases/settle.ts';
 import { logError } from '../shared/text/log.ts';
 import { checkStore } from './check.ts';
