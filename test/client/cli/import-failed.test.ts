@@ -18,7 +18,7 @@ const takeLicenses = (licenses: Set<string>, limit: number, products?: string[])
     answers(lines, (line) => {
       const fields = JSON.parse(line) as Record<string, unknown>;
       if (products?.includes(String(fields['product'])) === false) return UNKNOWN;
-      const license = JSON.stringify(Object.entries(fields).toSorted());
+      const license = JSON.stringify(Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)));
       if (licenses.has(license)) return { result: 'unchanged' };
       if (licenses.size >= limit) return FAILED;
       licenses.add(license);
