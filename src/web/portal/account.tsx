@@ -42,11 +42,11 @@ const ChangeEmail = () => {
   );
 };
 
-/** Reads all pages. */
+/** Reads all pages. The release before has only one, and says nothing of others. */
 const readSessions = async (cursor?: string): Promise<SessionEntry[]> => {
   const query = { limit: undefined, cursor };
   const { data, next_cursor: next } = await ask(portal.sessions.$get({ param: { slug }, query }));
-  return next === null ? data : [...data, ...(await readSessions(next))];
+  return next ? [...data, ...(await readSessions(next))] : data;
 };
 
 const Sessions = ({ onSignedOut }: { onSignedOut: (because: string) => void }) => {
