@@ -50,10 +50,20 @@ export interface Named {
 export const listAccounts = async (token: string): Promise<Named[]> =>
   (await send<Named[]>(token, 'GET', '/accounts?per_page=50')) ?? [];
 
+/** `service` is the Worker's name. */
+interface CustomDomain {
+  hostname: string;
+  service: string;
+}
+
 export const openAccount = (token: string, accountId: string) => {
   const call = <T>(method: string, path: string, body?: object) =>
     send<T>(token, method, `/accounts/${accountId}${path}`, body);
   const query = (name: string) => encodeURIComponent(name);
+  const findDomains = async (by: keyof CustomDomain, value: string): Promise<CustomDomain[]> => {
+    const found = await call<CustomDomain[]>('GET', `/workers/domains?${by}=${query(value)}`);
+    return found?.filter((domain) => domain[by] === value) ?? [];
+  };
   return {
     findDatabase: async (name: string): Promise<string | null> => {
       const found = await call<{ uuid: string; name: string }[]>('GET', `/d1/database?name=${query(name)}`);
@@ -112,20 +122,22 @@ export const openAccount = (token: string, accountId: string) => {
     createBucket: (name: string) => call('POST', '/r2/buckets', { name }),
 
     /** Returns the Worker whose custom domain this is, or null if it is nobody's. */
-    findWorkerAt: async (domain: string): Promise<string | null> => {
-      const path = `/workers/domains?hostname=${query(domain)}`;
-      const found = await call<{ hostname: string; service: string }[]>('GET', path);
-      return found?.find(({ hostname }) => hostname === domain)?.service ?? null;
-    },
+    findWorkerAt: async (domain: string): Promise<string | null> =>
+      (await findDomains('hostname', domain))[0]?.service ?? null,
 
-    /** Gives a Worker one more domain. Cloudflare refuses one that another Worker, or a DNS record, has. */
-    connectDomain: (worker: string, domain: string) =>
-      call('PUT', '/workers/domains', {
-        hostname: domain,
-        service: worker,
+    /**
+     * Gives a Worker one more domain. Cloudflare refuses one that another Worker, or a DNS record, has. Wrangler's call names all
+     * domains of the Worker, which loses those that it leaves out.
+     */
+    connectDomain: async (worker: string, domain: string) => {
+      const own = (await findDomains('service', worker)).map(({ hostname }) => hostname);
+      await call('PUT', `/workers/scripts/${worker}/domains/records`, {
+        override_scope: true,
         override_existing_origin: false,
         override_existing_dns_record: false,
-      }),
+        origins: [...own, domain].map((hostname) => ({ hostname })),
+      });
+    },
 
     /** Whether there is such a Worker, and it answers at its address on workers.dev. */
     isOnWorkersDev: async (worker: string): Promise<boolean> =>

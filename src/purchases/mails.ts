@@ -54,12 +54,12 @@ const saveSent = async (env: Env, row: PurchaseMailRow): Promise<void> => {
   await set(env, row, sent).catch(() => set(env, row, sent));
 };
 
-/** Lets everything of the account wait: what keeps one email back keeps back the others, too. */
+/** Lets everything of the account that is due wait: what keeps one email back keeps back the others. One on its way is due later. */
 const postponeAll = async (env: Env, accountId: string, dueAt: number, problem: string): Promise<void> => {
   await databaseOf(env, accountId)
     .update(purchaseMails)
     .set({ dueAt, problem })
-    .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, dueAt)));
+    .where(and(eq(purchaseMails.accountId, accountId), lte(purchaseMails.dueAt, Date.now())));
 };
 
 /** Returns false if somebody else sends it. What it has waited for is over, so nothing lets it be sent once more. */

@@ -73,7 +73,7 @@ test('a service that gets a domain keeps its address if the domain is refused', 
   own('production');
   cloudflare.changes.length = 0;
   expect((await deploy('--yes')).code).toBe(1);
-  expect(cloudflare.changes).toEqual(['PUT /workers/domains']);
+  expect(cloudflare.changes).toEqual(['PUT /workers/scripts/latchkey/domains/records']);
 });
 
 test('a service that gets a domain, or another one, still answers where it did', async () => {

@@ -26,9 +26,16 @@ const RELOAD_PAGE_MS = 1_000;
 
 const LISTS_BEGIN: ListPosition = { key: '', product: '' };
 
-/** When to load the next page. During a reload, the current copy is complete and answers meanwhile. */
-const nextPageMs = ({ complete, reload }: Readonly<Progress>, isFirst: boolean, nowMs: number): number => {
-  if (!complete) return nowMs;
+/**
+ * When to load the next page. During a reload, the current copy is complete and answers meanwhile. After a restore of the service,
+ * it may be of a D1 of which only some tables were there.
+ */
+const nextPageMs = (
+  { complete, reload, isRestored }: Readonly<Progress>,
+  isFirst: boolean,
+  nowMs: number,
+): number => {
+  if (!complete || isRestored) return nowMs;
   return isFirst ? (reload?.startsMs ?? nowMs) : nowMs + RELOAD_PAGE_MS;
 };
 

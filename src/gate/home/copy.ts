@@ -71,14 +71,14 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
   const isLoading = () => !known.complete || !!known.reload;
 
   /** Starts loading everything again: beside a complete copy, in the place of an incomplete one. */
-  const startReload = (isExact = false, random = Math.random()) => {
+  const startReload = (isExact = false) => {
     const set = known.complete ? '_next' : '';
     tables.drop(set);
     tables.create(set);
     // D1 may be that of an earlier time.
     reportedBytes = null;
     facts.remove(REPORTED);
-    if (known.complete) return advance({ reload: newReload(isExact, Date.now(), random) });
+    if (known.complete) return advance({ reload: newReload(isExact, Date.now(), Math.random()) });
     cache.clear();
     if (isExact) orphans.clear();
     else orphans.forget();
@@ -190,9 +190,10 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
         write(rows, false);
         if (isLast) tables.loadFinished();
         const ended = isLast && known.isRestored ? lost.withMachinesAlone(sql) : [];
-        advance({ loadedThrough: through ?? known.loadedThrough, complete: isLast });
-        // If there are more, they end with the next load.
-        if (isLast && known.isRestored && ended.length < lost.MAX_ENDED) advance({ isRestored: undefined });
+        // If there are more, the last page is read again.
+        const isDone = isLast && ended.length < lost.MAX_ENDED;
+        const loadedThrough = through ?? known.loadedThrough;
+        advance({ loadedThrough, complete: isDone, ...(isDone && { isRestored: undefined }) });
         return ended;
       }
       tables.write(rows, '_next', false);
@@ -225,7 +226,7 @@ export const openCopy = (sql: SqlStorage, epoch: string, own: Limits | null = nu
     /** D1 was restored with the whole service: loads any copy again, at once. */
     reloadRestored: () => {
       advance({ isRestored: true });
-      startReload(false, 0);
+      startReload();
     },
 
     /** The account has moved to another database, whose feed has begun here: everything before is applied. */

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { connect, type Domains, publish } from './custom-domains.ts';
+import { type Domains, publish } from './custom-domains.ts';
 
 interface Queue {
   queue_id: string;
@@ -124,7 +124,6 @@ export const startCloudflare = async (): Promise<Cloudflare> => {
   };
 
   const callWorkers = (method: string, [kind, name = '', rest]: string[], body: string): unknown => {
-    if (kind === 'domains' && method === 'PUT') return connect(domains, body);
     if (kind === 'domains')
       return [...domains].flatMap(([hostname, service]) => (service ? [{ hostname, service }] : []));
     if (kind === 'subdomain') return { subdomain: 'orrery' };

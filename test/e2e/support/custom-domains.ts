@@ -15,16 +15,6 @@ const give = (domains: Domains, hostname: string, service: string, overrides: Ov
   domains.set(hostname, service);
 };
 
-/** The call that gives a Worker one more domain. */
-export const connect = (domains: Domains, body: string) => {
-  const { hostname, service, ...overrides } = JSON.parse(body) as Overrides & {
-    hostname: string;
-    service: string;
-  };
-  give(domains, hostname, service, overrides);
-  return {};
-};
-
 /** Wrangler's call for the domains of a configuration. With `override_scope`, the Worker loses its others. */
 export const publish = (domains: Domains, service: string, body: string) => {
   const { origins, ...overrides } = JSON.parse(body) as Overrides & { origins: { hostname: string }[] };
