@@ -36,6 +36,16 @@ const untilWhole = async (accountId: string) => {
   expect(await untilAlarms(accountId, () => copyOf(accountId), isWhole)).toEqual(WHOLE);
 };
 
+/** A seller whose service was lost after a backup, and what was kept of it. */
+const openLost = async () => {
+  await loseService();
+  const one = await openSeller(0);
+  const before = await keptOf(one);
+  const { id } = await backUp();
+  await loseService();
+  return { one, accountId: one.ada.accountId, before, id };
+};
+
 /** Lets the gate read the feed, and forward its events to the outbox. */
 const forwardEvents = async (accountId: string) => {
   for (let i = 0; i < 2; i++) {
@@ -47,12 +57,7 @@ const forwardEvents = async (accountId: string) => {
 /** Tests of what gates read of D1 while it is restored, and afterwards. */
 export const testCopies = () => {
   test('an account whose application calls between two tables of a restore has its keys, licenses and products once it is done', async () => {
-    await loseService();
-    const one = await openSeller(0);
-    const { accountId } = one.ada;
-    const before = await keptOf(one);
-    const { id } = await backUp();
-    await loseService();
+    const { one, accountId, before, id } = await openLost();
     const hasCalled = doBefore(/^INSERT OR IGNORE INTO "api_keys"/, async () => {
       expect((await verify(one.ada, one.licenseKey)).status).toBe(403);
       await gate(accountId).pull();
@@ -65,12 +70,7 @@ export const testCopies = () => {
   });
 
   test('an account that was asked for before a restore, and again between its rows and its objects, has its keys once it is done', async () => {
-    await loseService();
-    const one = await openSeller(0);
-    const { accountId } = one.ada;
-    const before = await keptOf(one);
-    const { id } = await backUp();
-    await loseService();
+    const { one, accountId, before, id } = await openLost();
     await gate(accountId).pull();
     expect(await copyOf(accountId)).toMatchObject({ isComplete: 1, accounts: 0 });
     const held = holding(accountId, ({ kind }) => kind === 'begin');

@@ -35,7 +35,7 @@ export const EmailTopicsCard = ({ account }: { account: Account }) => {
           <label key={topic} className="flex cursor-pointer items-start gap-3">
             <input
               type="checkbox"
-              // Disabled, the box that was just pressed would lose the focus.
+              // If it were disabled, the box that was just pressed would lose the focus.
               aria-disabled={edit.isPending || undefined}
               checked={!muted.includes(topic)}
               onChange={({ currentTarget }) => choose(topic, currentTarget.checked)}
