@@ -3,7 +3,7 @@ import { type ApplicationCall, sendCall } from './application-call.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, invalidField, reword } from './error.ts';
 import { once, type Once } from './once.ts';
-import { type LicenseBody, licenseQuery, productQuery } from './queries.ts';
+import { type LicenseBody, licenseQuery, type Product, productQuery } from './queries.ts';
 
 // The mutations of licenses and products. `meta.invalidates` names the queries that are fetched again afterwards.
 
@@ -140,12 +140,22 @@ export const createProduct = mutationOptions({
   meta: { invalidates: ['products', 'progress', 'onboarding'] },
 });
 
+/** For an account that has no products, and so none to replace. */
+export const createFirstProduct = mutationOptions({
+  mutationFn: ({ code, json }: { code: string; json: ProductInput }) =>
+    call(productApi.$put({ param: { code }, json })),
+  meta: { invalidates: ['products', 'progress', 'onboarding'] },
+});
+
+/** The API replaces a product as a whole, so it is read first: an edit keeps what has changed elsewhere. */
 export const saveProduct = (code: string) =>
   mutationOptions({
-    mutationFn: async (json: ProductInput, { client }) => {
+    mutationFn: async (edit: (current: Product) => ProductInput, { client }) => {
       const { queryKey } = productQuery(code);
       await client.cancelQueries({ queryKey });
-      const product = await call(productApi.$put({ param: { code }, json }));
+      const param = { code };
+      const json = edit(await call(productApi.$get({ param })));
+      const product = await call(productApi.$put({ param, json }));
       client.setQueryData(queryKey, product);
       return product;
     },

@@ -3,6 +3,7 @@ import { api, call, type JsonOf } from './client.ts';
 import { ApiError, reword } from './error.ts';
 import { once } from './once.ts';
 import { billingQuery } from './queries.ts';
+import type { PortalSettings } from './settings-queries.ts';
 import { type DeliveryBody, deliveriesQuery, deliveryQuery } from './webhook-queries.ts';
 
 // The dashboard's mutations of API keys, webhooks, regions and billing. `meta.invalidates` names the queries that are fetched
@@ -24,11 +25,14 @@ export const moveHome = mutationOptions({
 
 // Portal
 
+/** The API replaces the settings as a whole, so they are read first: an edit keeps what has changed elsewhere. */
 export const savePortal = mutationOptions({
-  mutationFn: (json: JsonOf<typeof api.portal.$put>) =>
-    call(api.portal.$put({ json })).catch(
+  mutationFn: async (edit: (current: PortalSettings) => JsonOf<typeof api.portal.$put>) => {
+    const json = edit(await call(api.portal.$get()));
+    return call(api.portal.$put({ json })).catch(
       reword('slug_taken', { details: [{ path: 'slug', message: 'Another portal has this address.' }] }),
-    ),
+    );
+  },
   meta: { invalidates: ['portal'] },
 });
 

@@ -174,6 +174,21 @@ test.for(CASES)('the restored draft of $name changes only what was typed', async
   expect(await get(form.record())).toMatchObject(form.expected);
 });
 
+test.for(['the portal', 'a product'])('saving %s keeps what the page doesn’t know of yet', async (name) => {
+  const { path, save, saved, record } = CASES.find((form) => form.name === name) as Case;
+  await openPage(page, path());
+  await field('Name').fill('Orrery Studio');
+  const { portal, product } = {
+    portal: { ...PORTAL, slug, support_url: 'https://example.com/support' },
+    product: { name: 'Orrery', terms: { max_activations: 9, offline_days: 4 } },
+  };
+  await (name === 'a product' ? ada.putProduct('orrery', product) : ada.put('/api/portal', portal));
+  await press(save);
+  await waitForToast(page, saved);
+  const changed = name === 'a product' ? product : portal;
+  expect(await get(record())).toMatchObject({ ...changed, name: 'Orrery Studio' });
+});
+
 test('a saved form sends what is changed back', async () => {
   await openPage(page, `/webhooks/${webhookId}?tab=settings`);
   for (const text of ['Payments', 'Orders']) {

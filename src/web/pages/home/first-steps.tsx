@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { PLANS } from '../../../shared/rules/plans.ts';
-import { saveProduct } from '../../data/license-mutations.ts';
+import { createFirstProduct } from '../../data/license-mutations.ts';
 import { createApiKey } from '../../data/mutations.ts';
 import type { ProgressBody } from '../../data/queries.ts';
 import { formatCount } from '../../lib/format.ts';
@@ -38,10 +38,13 @@ const FirstKey = ({ onCreated }: { onCreated: (apiKey: string) => void }) => {
   );
 };
 
-const SAMPLE_TERMS = { name: 'Sample', terms: { max_activations: 3, duration_days: 365 } };
+const SAMPLE = {
+  code: SAMPLE_PRODUCT,
+  json: { name: 'Sample', terms: { max_activations: 3, duration_days: 365 } },
+};
 
 const FirstProduct = () => {
-  const create = useMutation({ ...saveProduct(SAMPLE_PRODUCT), onError: showError });
+  const create = useMutation({ ...createFirstProduct, onError: showError });
   return (
     <>
       <p>
@@ -49,12 +52,7 @@ const FirstProduct = () => {
         sample has three seats and lasts a year.
       </p>
       <div className="flex flex-wrap gap-2">
-        <Button
-          size="sm"
-          variant="solid"
-          isBusy={create.isPending}
-          onClick={() => create.mutate(SAMPLE_TERMS)}
-        >
+        <Button size="sm" variant="solid" isBusy={create.isPending} onClick={() => create.mutate(SAMPLE)}>
           Create a sample product
         </Button>
         <ButtonLink to="/products" search={{ create: true }} size="sm">

@@ -5,7 +5,6 @@ import {
   MAX_PORTAL_NAME_LENGTH,
   MAX_SLUG_LENGTH,
   type PortalPermission,
-  type PortalPermissions,
 } from '../../../shared/rules/portal.ts';
 import { savePortal } from '../../data/mutations.ts';
 import { accountQuery } from '../../data/queries.ts';
@@ -36,13 +35,6 @@ const PERMISSIONS: [PortalPermission, string, string][] = [
 /** The service refuses an empty text, and takes null for none. */
 const orNull = (text: string | undefined) => (text === undefined || text.trim() === '' ? null : text);
 
-const permissionsOf = ({ release_seat, offline_file, rotate_key, change_email }: PortalPermissions) => ({
-  release_seat,
-  offline_file,
-  rotate_key,
-  change_email,
-});
-
 const valuesOf = ({ allow, ...settings }: PortalSettings) => ({
   enabled: settings.enabled,
   slug: settings.slug,
@@ -51,6 +43,17 @@ const valuesOf = ({ allow, ...settings }: PortalSettings) => ({
   support_url: settings.support_url,
   products: settings.products,
   ...allow,
+});
+
+const inputOf = ({
+  release_seat,
+  offline_file,
+  rotate_key,
+  change_email,
+  ...settings
+}: ReturnType<typeof valuesOf>) => ({
+  ...settings,
+  allow: { release_seat, offline_file, rotate_key, change_email },
 });
 
 const PortalForm = ({ settings }: { settings: PortalSettings }) => {
@@ -71,21 +74,8 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
       rotate_key: form.has('rotate_key'),
       change_email: form.has('change_email'),
     };
-    // The service replaces the settings as a whole.
-    const merged = { ...valuesOf(settings), ...changesTo(next) };
-    const { enabled, slug, name, accent_color, support_url } = merged;
-    save.mutate(
-      {
-        enabled,
-        slug,
-        name,
-        accent_color,
-        support_url,
-        products: merged.products,
-        allow: permissionsOf(merged),
-      },
-      { onSuccess: () => saved(next) },
-    );
+    const edit = (current: PortalSettings) => inputOf({ ...valuesOf(current), ...changesTo(next) });
+    save.mutate(edit, { onSuccess: () => saved(next) });
   };
   return (
     <Form write={save} draft={draft} onSend={send} className="max-w-xl px-5 pb-5">

@@ -22,10 +22,11 @@ import { Preview } from './preview.tsx';
 import { TermsFields } from './terms-fields.tsx';
 import { draftOf, readDraft, readTerms } from './terms.ts';
 
+const valuesOf = (product: Product) => ({ name: product.name, ...draftOf(product) });
+
 /** Edits a product's name and terms, next to a preview that follows each change. */
 const ProductForm = ({ product }: { product: Product }) => {
-  const current = { name: product.name, ...draftOf(product) };
-  const { opened, changesTo, saved } = useOpened(current);
+  const { opened, changesTo, saved } = useOpened(valuesOf(product));
   const [values, setValues] = useState<Record<string, string> | null>(null);
   const draft = useDraft();
   const [rows, setRows] = useState(
@@ -34,9 +35,11 @@ const ProductForm = ({ product }: { product: Product }) => {
   const save = useMutation({ ...saveProduct(product.code), onSuccess: () => showToast('Product saved') });
   const send = (texts: Record<string, string>) => {
     const next = { name: texts['name']?.trim() || null, ...readTerms(texts, rows) };
-    // The service replaces the product as a whole.
-    const { name, ...terms } = { ...current, ...changesTo(next) };
-    save.mutate({ name, terms }, { onSuccess: () => saved(next) });
+    const edit = (current: Product) => {
+      const { name, ...terms } = { ...valuesOf(current), ...changesTo(next) };
+      return { name, terms };
+    };
+    save.mutate(edit, { onSuccess: () => saved(next) });
   };
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 xl:grid-cols-[minmax(0,1fr)_30rem]">
