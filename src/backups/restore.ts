@@ -1,8 +1,7 @@
 import { and, desc, eq, gte, sql } from 'drizzle-orm';
 import { type AuditCtx, auditFirst } from '../audit/audit.ts';
 import { accountDatabases, databaseOf, firstDatabase } from '../db/client.ts';
-import { inJson } from '../db/json-rows.ts';
-import { accounts, auditLog } from '../db/schema.ts';
+import { auditLog } from '../db/schema.ts';
 import { callObject, type ObjectName, OBJECTS, StageGone } from '../operators/backup.ts';
 import { type AccountRestore, restoreLine } from '../operators/restore.ts';
 import { writeAllMissing } from '../purchases/awaited-offers.ts';
@@ -12,9 +11,9 @@ import { DAY_MS } from '../shared/rules/dates.ts';
 import { firstIdAt } from '../shared/text/ids.ts';
 import { type Bucket, readSealed, UNREADABLE } from './bucket.ts';
 import { type AccountLine, type BackupLine, readLines } from './lines.ts';
-import { reloadGate, reloadOthers } from './reload.ts';
+import { reloadGate, reloadNext } from './reload.ts';
 import { type Counts, FIRST, isOf, placeOf, type Restoring, restoring } from './restoring.ts';
-import { insertRows } from './rows.ts';
+import { findAccounts, insertRows } from './rows.ts';
 import {
   BACKUP_FORMAT,
   chunkName,
@@ -94,17 +93,6 @@ const findDone = async (ctx: Ctx, id: string): Promise<Set<ObjectName>> => {
     if (restoredId === id) done.add(name);
   }
   return done;
-};
-
-/** Returns which of the accounts the service has, in any database: an isolate may not know yet where each is. */
-const findAccounts = async (env: Env, ids: string[]): Promise<Set<string>> => {
-  const found = new Set<string>();
-  for (const { db } of accountDatabases(env)) {
-    const isOne = sql`${accounts.id} ${inJson(ids)}`;
-    const rows = await db.select({ id: accounts.id }).from(accounts).where(isOne);
-    for (const { id } of rows) found.add(id);
-  }
-  return found;
 };
 
 type Opened = AccountRestore & { ctx: Ctx };
@@ -231,12 +219,16 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
   await running(bucket).remove();
   await restoreChunks(env, bucket, state, chunks);
   const { chunk, rows, skipped, accounts: restored } = state;
-  if (chunk === chunks.length) {
+  const hasRows = chunk === chunks.length;
+  if (hasRows) state.reloaded = await reloadNext(env, summary.missing, state.reloaded ?? 0);
+  const isDone = hasRows && state.reloaded === summary.missing.length;
+  if (isDone) {
     for (const { db } of accountDatabases(env)) await writeAllMissing(db);
-    await reloadOthers(env, await findAccounts(env, summary.missing));
     // First, so that the restore is known to have ended when the record is gone.
     await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts: restored });
     await record.remove();
   } else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
-  return { id, rows, skipped, accounts: restored, chunks: chunks.length, restoredChunks: chunk };
+  // The last chunk counts once its gates are reloaded, too.
+  const restoredChunks = hasRows && !isDone ? chunk - 1 : chunk;
+  return { id, rows, skipped, accounts: restored, chunks: chunks.length, restoredChunks };
 };

@@ -46,6 +46,8 @@ export interface Restoring extends Place {
   startedAtMs: number;
   /** Null between two accounts. The release before wrote none. */
   begun?: BegunAccount | null;
+  /** How many of the accounts whose objects the backup lacks have reloaded their gates. */
+  reloaded?: number;
 }
 
 export const restoring = (bucket: Bucket) => openRecord<Restoring>(bucket, 'restoring');

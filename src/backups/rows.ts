@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { NamedDatabase } from '../db/client.ts';
+import { accountDatabases, type NamedDatabase } from '../db/client.ts';
+import { inJson } from '../db/json-rows.ts';
+import { accounts } from '../db/schema.ts';
 import { insertQuery, pageQuery, type Table, TABLES } from '../db/tables.ts';
 import type { StoredValue, RowsLine } from './lines.ts';
 
@@ -34,4 +36,15 @@ export const insertRows = async ({ db }: NamedDatabase, line: RowsLine): Promise
     throw new Error(`This release has no ${line.table} ${unknown.join(', ')}.`);
   const inserted = await db.values(bindAll(insertQuery(table, line.columns), [JSON.stringify(line.rows)]));
   return inserted.length;
+};
+
+/** Returns which of the accounts the service has, in any database: an isolate may not know yet where each is. */
+export const findAccounts = async (env: Env, ids: string[]): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for (const { db } of accountDatabases(env)) {
+    const isOne = sql`${accounts.id} ${inJson(ids)}`;
+    const rows = await db.select({ id: accounts.id }).from(accounts).where(isOne);
+    for (const { id } of rows) found.add(id);
+  }
+  return found;
 };

@@ -1,6 +1,10 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
+import { requireBucket } from '../../src/backups/bucket.ts';
+import { type CompleteBackup, readSummary, writeSummary } from '../../src/backups/state.ts';
 import { DAY_MS } from '../../src/shared/rules/dates.ts';
+import { newId } from '../../src/shared/text/ids.ts';
 import { captureLogs } from '../http/security.ts';
 import { type Json, signUp } from '../support/client.ts';
 import { doBefore } from '../support/d1-queries.ts';
@@ -100,6 +104,28 @@ export const testCopies = () => {
     expect((await restore(backup.id)).body).toMatchObject({ done: true, accounts: 0 });
     await untilWhole(accountId);
     expect((await ada.verify(licenseKey)).body.status).toBe('active');
+  });
+
+  test('a restore goes on in another call with the copies of many accounts of which the backup has no objects', async () => {
+    await loseService();
+    const { ada } = await openSeller(0);
+    const { accountId } = ada;
+    captureLogs();
+    const { backup } = await backUpMeeting(accountId, async () => {
+      throw new Error('This account fails.');
+    });
+    const { id } = backup;
+    const bucket = requireBucket(env);
+    const deleted = Array.from({ length: 150 }, () => newId('acct'));
+    const summary = (await readSummary(bucket, id)) as CompleteBackup;
+    await writeSummary(bucket, { ...summary, missing: [...deleted, accountId] });
+    await loseService();
+    await gate(accountId).pull();
+    const { chunks, restoredChunks } = await step(id);
+    expect(restoredChunks).toBeLessThan(chunks);
+    expect(await copyOf(accountId)).toMatchObject({ accounts: 0 });
+    expect(await step(id)).toMatchObject({ restoredChunks: chunks });
+    await untilWhole(accountId);
   });
 
   test('machines of a license that was made while its service was backed up are gone once the service is restored', async () => {
