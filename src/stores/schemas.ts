@@ -125,7 +125,10 @@ export const putOfferInput = z
   })
   .refine(({ grant, days }) => (grant === 'days') === (typeof days === 'number'), {
     path: ['days'],
-    error: 'belongs to the grant “days”, and to no other',
+    error: ({ input }) =>
+      (input as { grant: string }).grant === 'days'
+        ? 'is required with the grant “days”'
+        : 'belongs to the grant “days”, and to no other',
   })
   .meta({ id: 'PutOffer' });
 

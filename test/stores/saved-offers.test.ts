@@ -209,3 +209,13 @@ test.for([
   await shop.offer('pro', { grant: 'perpetual' });
   expect(await shop.purchases()).toMatchObject([{ status: 'fulfilled' }]);
 });
+
+test('days that an offer lacks, or has without need, are refused by what they are', () => {
+  const refusalOf = (offer: object) => putOfferInput.safeParse({ product: 'mill', ...offer }).error?.issues;
+  expect(refusalOf({ grant: 'days' })).toMatchObject([
+    { path: ['days'], message: 'is required with the grant “days”' },
+  ]);
+  expect(refusalOf({ grant: 'perpetual', days: 30 })).toMatchObject([
+    { path: ['days'], message: 'belongs to the grant “days”, and to no other' },
+  ]);
+});
