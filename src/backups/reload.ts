@@ -7,12 +7,12 @@ import { findAccounts } from './rows.ts';
 
 export const reloadGate = (env: Env, accountId: string): Promise<void> => gateOf(env, accountId).reload();
 
-/** A call may make 1,000 calls of objects. */
+/** Each gate is called after the one before, and the same step may have restored chunks for 15 seconds. */
 const MAX_GATES = 100;
 
 /**
- * Reloads the gates of the next accounts whose objects the backup lacks, and returns how many of all are reloaded. One that can't
- * be reached now, either, doesn't hold up the restore.
+ * Reloads the gates of the next of these accounts, whose objects the backup lacks. Returns how many are done, with the
+ * `reloaded` ones of earlier steps. A gate that can't be reached now, either, doesn't hold up the restore.
  */
 export const reloadNext = async (env: Env, accountIds: string[], reloaded: number): Promise<number> => {
   const next = accountIds.slice(reloaded, reloaded + MAX_GATES);

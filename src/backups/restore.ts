@@ -228,7 +228,7 @@ export const restoreStep = async (ctx: AuditCtx, bucket: Bucket, id: string): Pr
     await auditFirst(ctx, 'service.restore', id, { rows, skipped, accounts: restored });
     await record.remove();
   } else if (!(await record.write(state, etag))) throw refuse('Another call restores the backup.');
-  // The last chunk counts once its gates are reloaded, too.
+  // The last chunk counts as restored once these gates are reloaded, too, because the restore ends with it.
   const restoredChunks = hasRows && !isDone ? chunk - 1 : chunk;
   return { id, rows, skipped, accounts: restored, chunks: chunks.length, restoredChunks };
 };

@@ -46,7 +46,7 @@ export interface Restoring extends Place {
   startedAtMs: number;
   /** Null between two accounts. The release before wrote none. */
   begun?: BegunAccount | null;
-  /** How many of the accounts whose objects the backup lacks have reloaded their gates. */
+  /** How many of the accounts whose objects the backup lacks have reloaded their gates. The release before wrote none. */
   reloaded?: number;
 }
 

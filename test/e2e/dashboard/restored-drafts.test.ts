@@ -174,19 +174,17 @@ test.for(CASES)('the restored draft of $name changes only what was typed', async
   expect(await get(form.record())).toMatchObject(form.expected);
 });
 
-test.for(['the portal', 'a product'])('saving %s keeps what the page doesn’t know of yet', async (name) => {
+test.for([
+  { name: 'the portal', late: () => ({ ...PORTAL, slug, support_url: 'https://example.com/support' }) },
+  { name: 'a product', late: () => ({ name: 'Orrery', terms: { max_activations: 9, offline_days: 4 } }) },
+])('saving $name keeps what the page doesn’t know of yet', async ({ name, late }) => {
   const { path, save, saved, record } = CASES.find((form) => form.name === name) as Case;
   await openPage(page, path());
   await field('Name').fill('Orrery Studio');
-  const { portal, product } = {
-    portal: { ...PORTAL, slug, support_url: 'https://example.com/support' },
-    product: { name: 'Orrery', terms: { max_activations: 9, offline_days: 4 } },
-  };
-  await (name === 'a product' ? ada.putProduct('orrery', product) : ada.put('/api/portal', portal));
+  await ada.put(record(), late());
   await press(save);
   await waitForToast(page, saved);
-  const changed = name === 'a product' ? product : portal;
-  expect(await get(record())).toMatchObject({ ...changed, name: 'Orrery Studio' });
+  expect(await get(record())).toMatchObject({ ...late(), name: 'Orrery Studio' });
 });
 
 test('a saved form sends what is changed back', async () => {

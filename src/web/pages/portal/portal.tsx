@@ -74,7 +74,8 @@ const PortalForm = ({ settings }: { settings: PortalSettings }) => {
       rotate_key: form.has('rotate_key'),
       change_email: form.has('change_email'),
     };
-    const edit = (current: PortalSettings) => inputOf({ ...valuesOf(current), ...changesTo(next) });
+    const changes = changesTo(next);
+    const edit = (current: PortalSettings) => inputOf({ ...valuesOf(current), ...changes });
     save.mutate(edit, { onSuccess: () => saved(next) });
   };
   return (

@@ -35,8 +35,9 @@ const ProductForm = ({ product }: { product: Product }) => {
   const save = useMutation({ ...saveProduct(product.code), onSuccess: () => showToast('Product saved') });
   const send = (texts: Record<string, string>) => {
     const next = { name: texts['name']?.trim() || null, ...readTerms(texts, rows) };
+    const changes = changesTo(next);
     const edit = (current: Product) => {
-      const { name, ...terms } = { ...valuesOf(current), ...changesTo(next) };
+      const { name, ...terms } = { ...valuesOf(current), ...changes };
       return { name, terms };
     };
     save.mutate(edit, { onSuccess: () => saved(next) });
