@@ -22,6 +22,15 @@ const system = (product: string, timeoutMs?: number): Machine => ({
   machine: 'system',
 });
 
+/** A machine that a build without a product has licensed goes on as it was once a later build names one. */
+const systemIn = (dir: string, product: string | undefined, account: string, timeoutMs?: number): Machine => {
+  const named = system(product ?? account, timeoutMs);
+  const ownerBy = ({ fingerprint = '' }: Machine) => ownerOf(readStored(dir), { fingerprint, account });
+  if (product === undefined || ownerBy(named) !== 'other') return named;
+  const unnamed = system(account, timeoutMs);
+  return ownerBy(unnamed) === 'this' ? unnamed : named;
+};
+
 /** A machine whose id can't be read asks nothing and stores nothing, because it would do so as another machine. */
 const unreadable = (dir: string): Machine => ({
   fingerprint: UNREADABLE,
@@ -47,19 +56,19 @@ const stored = (dir: string, account: string, store: Store | undefined): Machine
  * it as long as what is stored was stored by it. A machine that has stored something by another id waits until it's readable.
  */
 const machineIn = (dir: string | undefined, options: LicenseOptions): Machine => {
-  const account = options.keys?.account;
-  const product = options.product ?? account;
-  if (dir === undefined) return system(product);
+  const { product, keys } = options;
+  const account = keys?.account;
+  if (dir === undefined) return system(product ?? account);
   const fingerprint = knownId(dir);
   const owner = fingerprint === null ? null : ownerOf(readStored(dir), { fingerprint, account });
   if (owner === 'this') return stored(dir, account, options.store);
   try {
-    return system(product);
+    return systemIn(dir, product, account);
   } catch (error) {
     const { cause } = error as Error;
     if (cause !== undefined && owner !== 'nobody')
       try {
-        return system(product, RETRY_TIMEOUT_MS);
+        return systemIn(dir, product, account, RETRY_TIMEOUT_MS);
       } catch {
         if (isStoredIn(dir)) return unreadable(dir);
       }

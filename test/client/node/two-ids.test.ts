@@ -6,17 +6,18 @@ import { createLicense } from '../../../src/client/node.ts';
 import { createService, LICENSE_KEY, pinnedKeys, type Request } from '../support/fake-service.ts';
 import { createTime } from '../support/fake-time.ts';
 
-// A machine may have two ids: the system's, which can't be read at times, and one that is kept in the directory.
+// A machine may have several ids: the system's, which can't be read at times and differs by product, and one that is kept in
+// the directory.
 
-const SYSTEM = 'machine-of-the-system';
+const SYSTEM = 'machine-of-the-system-orrery';
 const KEPT = 'A'.repeat(22);
 
 const system = vi.hoisted(() => {
   const state = {
     /** Whether the system's id can be read, can't be read at the moment, or isn't there. */
     id: 'read' as 'read' | 'busy' | 'none',
-    readFingerprint: () => {
-      if (state.id === 'read') return 'machine-of-the-system';
+    readFingerprint: (product: string) => {
+      if (state.id === 'read') return `machine-of-the-system-${product}`;
       const cause = state.id === 'busy' ? new Error('ETIMEDOUT') : undefined;
       throw new TypeError('No id.', { cause });
     },
@@ -40,14 +41,18 @@ const setUp = async () => {
     return service.answer(request);
   };
   const keys = await pinnedKeys();
-  const options = { baseUrl: 'https://latchkey.test', apiKey: 'lk', product: 'orrery', keys, dir };
-  const create = (id: typeof system.id) => {
+  const options = { baseUrl: 'https://latchkey.test', apiKey: 'lk', keys, dir };
+  const create = (id: typeof system.id, build: { product?: string }) => {
     system.id = id;
-    return createLicense({ ...options, fetch: service.fetch });
+    return createLicense({ ...options, ...build, fetch: service.fetch });
   };
   type License = ReturnType<typeof create>;
-  const run = async (id: typeof system.id, use = (started: License) => started.start()) => {
-    const started = create(id);
+  const run = async (
+    id: typeof system.id,
+    use = (started: License) => started.start(),
+    build: { product?: string } = { product: 'orrery' },
+  ) => {
+    const started = create(id, build);
     const { valid, code, machine, problem } = await use(started);
     await started.stop();
     return { valid, code, machine, problem };
@@ -117,4 +122,13 @@ test('a machine that has forgotten its license, or given back its seat, says so 
   expect(await run('none')).toMatchObject({ code: 'deactivated', machine: 'stored' });
   await run('none', (started) => started.forget());
   expect(await run('none')).toMatchObject({ code: 'key_missing', machine: 'stored' });
+});
+
+test('a build that names its product keeps the seat that an earlier build without one has taken', async () => {
+  const { run, activate, license } = await setUp();
+  expect(await run('read', activate, {})).toMatchObject({ valid: true, machine: 'system' });
+  const { seat } = license;
+  for (const use of [undefined, activate])
+    expect(await run('read', use)).toMatchObject({ valid: true, machine: 'system' });
+  expect(license.seat).toBe(seat);
 });
