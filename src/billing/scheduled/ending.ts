@@ -14,7 +14,7 @@ import { logError } from '../../shared/text/log.ts';
 
 // Tells the owner before a plan falls, after a cancellation or a failed payment.
 
-/** `plan.ending` is sent so many days before. */
+/** `plan.ending` is sent so many days before, and at once for a plan that is canceled later than that. */
 const DAYS_BEFORE = [3, 1] as const;
 const [FIRST_DAYS, LAST_DAYS] = DAYS_BEFORE;
 
@@ -33,16 +33,16 @@ const falls = or(
 );
 
 /** Each plan that falls within these days, unless its owner was told so. All of them are to be told: others would fill the run. */
-const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysLeft: number, afterMs: number) => {
-  const name = sql<string>`'ending:' || ${subscriptions.id} || ':' || ${accounts.planUntil} || ':' || ${daysLeft}`;
+const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysBefore: number, afterMs: number) => {
+  const name = sql<string>`'ending:' || ${subscriptions.id} || ':' || ${accounts.planUntil} || ':' || ${daysBefore}`;
   return db
-    .select({ account: accounts, subscription: subscriptions, name, daysLeft: sql<number>`${daysLeft}` })
+    .select({ account: accounts, subscription: subscriptions, name })
     .from(accounts)
     .innerJoin(subscriptions, and(eq(subscriptions.accountId, accounts.id), isLive))
     .where(
       and(
         gt(accounts.planUntil, nowMs + afterMs),
-        lte(accounts.planUntil, nowMs + daysLeft * DAY_MS),
+        lte(accounts.planUntil, nowMs + daysBefore * DAY_MS),
         falls,
         notExists(db.select().from(appliedFacts).where(eq(appliedFacts.name, name))),
       ),
@@ -53,7 +53,7 @@ const findEnding = ({ db }: DatabaseCtx, nowMs: number, daysLeft: number, afterM
 
 type Ending = Awaited<ReturnType<typeof findEnding>>[number];
 
-const tell = async (ctx: DatabaseCtx, { account, subscription, name, daysLeft }: Ending): Promise<void> => {
+const tell = async (ctx: DatabaseCtx, { account, subscription, name }: Ending): Promise<void> => {
   const { id: accountId, planUntil, email } = account;
   const { id, plan, cancelledAt } = subscription;
   if (planUntil === null) return;
@@ -62,7 +62,7 @@ const tell = async (ctx: DatabaseCtx, { account, subscription, name, daysLeft }:
     subscription_id: id,
     plan,
     ends_at: isoTime(planUntil),
-    days_left: daysLeft,
+    days_left: Math.ceil((planUntil - nowMs) / DAY_MS),
     reason: cancelledAt === null ? 'payment_failed' : 'cancelled',
     customer_email: email,
   });

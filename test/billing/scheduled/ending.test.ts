@@ -43,6 +43,15 @@ test('three days and one day before a canceled plan ends, its owner gets an even
   expect(mails()[0]?.text).toContain('2027-02-10 12:00 UTC');
 });
 
+test('a plan that is canceled later than three days before its end is told with the days that are left', async () => {
+  const ada = await signUpWithStripe();
+  await ada.subscribe();
+  vi.setSystemTime(END_MS - 30 * HOUR_MS);
+  await ada.callApi('POST', '/api/cancel-subscription');
+  await runHourly(stripeEnv());
+  expect(await endingsOf(ada)).toMatchObject([{ days_left: 2 }]);
+});
+
 test('the end of the grace period after a failed payment is told, until the invoice is paid', async () => {
   const ada = await signUpWithStripe();
   const atStripe = await ada.subscribe();
@@ -54,7 +63,7 @@ test('the end of the grace period after a failed payment is told, until the invo
   await atStripe.bill({ ...open, status: 'paid' });
   vi.setSystemTime(END_MS + 6 * DAY_MS + HOUR_MS);
   await runHourly(stripeEnv());
-  expect(await endingsOf(ada)).toMatchObject([{ days_left: 3, reason: 'payment_failed' }]);
+  expect(await endingsOf(ada)).toMatchObject([{ days_left: 2, reason: 'payment_failed' }]);
 });
 
 test('a plan that the operator has granted does not end', async () => {
