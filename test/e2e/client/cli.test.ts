@@ -93,27 +93,30 @@ describe('failures', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('  expires_at: must be today or later\n')]);
   });
 
-  test('verify is inconclusive without a network and behind a sign-in page', async () => {
-    const server = createServer((_request, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Sign in to the network</p>'),
-    ).listen(0, '127.0.0.1');
+  test('verify is inconclusive without a network, behind a sign-in page, and with another service’s answer', async () => {
+    const answers = [
+      ['text/html', '<p>Sign in to the network</p>'],
+      ['application/json', '{"status":"ok"}'],
+    ];
+    const server = createServer((_request, response) => {
+      const [type = '', body] = answers.shift() ?? [];
+      response.writeHead(200, { 'content-type': type }).end(body);
+    }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const cut = await createCli({ LATCHKEY_URL: url, LATCHKEY_API_KEY: apiKey });
     const portal = await cut.run(['verify', 'ABCDE']);
+    const other = await cut.run(['verify', 'ABCDE']);
     server.close();
     await once(server, 'close');
     const nothing = await cut.run(['verify', 'ABCDE']);
     const checkup = await cut.run(['doctor']);
     await cut.remove();
-    expect([portal.code, portal.stdout, nothing.code, nothing.stdout, checkup.code]).toEqual([
-      2,
-      '',
-      2,
-      '',
-      2,
-    ]);
-    expect(portal.stderr).toMatch(/^Error: The answer doesn’t come from Latchkey\.\n/);
+    const failed = expect.objectContaining({ code: 2, stdout: '' });
+    expect([portal, other, nothing]).toEqual([failed, failed, failed]);
+    expect(checkup.code).toBe(2);
+    for (const { stderr } of [portal, other])
+      expect(stderr).toMatch(/^Error: The answer doesn’t come from Latchkey\.\n/);
     expect(nothing.stderr).toMatch(/^Error: The service can’t be reached: connect ECONNREFUSED/);
     expect(checkup.stdout).toContain('✗ network: The service can’t be reached: connect ECONNREFUSED');
     expect(portal.stderr + nothing.stderr + checkup.stdout).not.toContain(apiKey);
@@ -188,4 +191,14 @@ test('products apply says which products it created, updated and left unchanged'
   expect((await cli.run(['products', 'apply', file])).stdout).not.toMatch(/created|updated/);
   await writeFile(file, JSON.stringify([{ ...sextant, term: {} }]));
   expect((await cli.run(['products', 'apply', file])).stderr).toContain('unknown field, term');
+});
+
+test('products apply says which product was refused, and which were applied before it', async () => {
+  const file = join(cli.folder, 'refused.json');
+  const products = [{ code: 'quadrant' }, { code: 'No code' }, { code: 'octant' }];
+  await writeFile(file, JSON.stringify(products));
+  const { code, stdout, stderr } = await cli.run(['products', 'apply', file]);
+  expect([code, stdout]).toEqual([2, 'quadrant\tcreated\n']);
+  expect(stderr).toContain('Error: The product No code wasn’t applied: ');
+  expect(stderr).toContain('The products after it weren’t sent.');
 });

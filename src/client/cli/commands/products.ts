@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ApiClient } from '../../api/client.ts';
 import type { components } from '../../api/schema.ts';
 import { command } from '../command.ts';
 import { answer } from '../connection.ts';
@@ -69,6 +70,24 @@ const setTerms = (terms: object | null | undefined) =>
 const isSame = (current: Product, { name, terms }: Wanted): boolean =>
   current.name === (name ?? null) && isDeepStrictEqual({ ...current.terms }, setTerms(terms));
 
+/** The error names the product: the file may have many. */
+const put = async (client: ApiClient, { code, name, terms }: Wanted): Promise<void> => {
+  const body = { name: name ?? null, terms: terms ?? null };
+  try {
+    await answer(client.PUT('/api/v1/products/{code}', { params: { path: { code } }, body }));
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const advice =
+      error.advice ??
+      'The products after it weren’t sent. Apply the file again: what is done stays as it is.';
+    throw new CliError(`The product ${code} wasn’t applied: ${error.message}`, {
+      ...error,
+      advice,
+      cause: error,
+    });
+  }
+};
+
 const apply = command({
   name: 'products apply',
   args: ['FILE'],
@@ -86,19 +105,22 @@ const apply = command({
     );
     const current = new Map(data.map((product) => [product.code, product]));
     const results: { code: string; result: 'created' | 'updated' | 'unchanged' }[] = [];
+    const say = () =>
+      out.table({ data: results }, results, { code: ({ code }) => code, result: ({ result }) => result });
     for (const product of wanted) {
-      const { code, name, terms } = product;
+      const { code } = product;
       const known = current.get(code);
       out.progress(`${results.length} of ${wanted.length}: ${code}`);
-      if (known && isSame(known, product)) {
-        results.push({ code, result: 'unchanged' });
-        continue;
-      }
-      const body = { name: name ?? null, terms: terms ?? null };
-      await answer(client.PUT('/api/v1/products/{code}', { params: { path: { code } }, body }));
-      results.push({ code, result: known ? 'updated' : 'created' });
+      const isKept = known !== undefined && isSame(known, product);
+      if (!isKept)
+        await put(client, product).catch((error: unknown) => {
+          say();
+          throw error;
+        });
+      const changed = known ? 'updated' : 'created';
+      results.push({ code, result: isKept ? 'unchanged' : changed });
     }
-    out.table({ data: results }, results, { code: ({ code }) => code, result: ({ result }) => result });
+    say();
     return 0;
   },
 });
