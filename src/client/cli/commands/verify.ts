@@ -1,5 +1,5 @@
 import { command, given } from '../command.ts';
-import { answer } from '../connection.ts';
+import { answer, notLatchkey } from '../connection.ts';
 
 export const verify = command({
   name: 'verify',
@@ -18,6 +18,7 @@ export const verify = command({
     const client = await api();
     const body = { license_key, ...given({ fingerprint, product, release_date }) };
     const verdict = await answer(client.POST('/api/v1/licenses/verify', { body }));
+    if (typeof verdict.valid !== 'boolean') throw notLatchkey();
     const { valid, status, expires_at, api_usage, api_limit } = verdict;
     const isFull = 'code' in verdict;
     out.fields(verdict, {
