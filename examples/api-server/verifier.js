@@ -10,10 +10,10 @@ const STALE_IF_ERROR_MS = 3_600_000;
 /** Bounds the memory. */
 const MAX_ENTRIES = 10_000;
 
-/** A generated key as Latchkey stores it, however it was typed. Otherwise, each spelling would be another call. */
+/** One text for all spellings of a generated key. Otherwise, each spelling would be another call. */
 const spell = (typed) => {
   const plain = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
-  return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain.replace(/.{5}(?!$)/g, '$&-') : typed;
+  return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain : typed;
 };
 
 export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, now = Date.now }) => {
@@ -32,15 +32,16 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
     return null;
   };
 
-  const remember = (licenseKey, verdict) => {
-    customers.delete(licenseKey);
-    refused.delete(licenseKey);
+  const remember = (spelled, verdict) => {
+    customers.delete(spelled);
+    refused.delete(spelled);
     const verdicts = verdict.valid ? customers : refused;
-    verdicts.set(licenseKey, verdict);
+    verdicts.set(spelled, verdict);
     const [oldest] = verdicts.keys();
     if (verdicts.size > MAX_ENTRIES && oldest !== undefined) verdicts.delete(oldest);
   };
 
+  /** Sends the key as it was typed: one of your own may look like a generated one. */
   const askService = async (licenseKey) => {
     const { data, error, response } = await api.POST('/api/v1/licenses/verify', {
       body: { license_key: licenseKey, product },
@@ -50,7 +51,7 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
     if (!data) throw new Error(`Latchkey answered ${response.status} ${error?.error?.code ?? ''}`);
     const code = 'code' in data ? data.code : data.status;
     const verdict = { valid: data.valid, code, checkedAtMs: now() };
-    remember(licenseKey, verdict);
+    remember(spell(licenseKey), verdict);
     return verdict;
   };
 
@@ -68,19 +69,19 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
    * Returns the verdict for the caller at an address, or null if there is none: the service doesn't answer, and nothing
    * recent is stored.
    */
-  return async (typed, address) => {
-    const licenseKey = spell(typed);
-    const stored = customers.get(licenseKey) ?? refused.get(licenseKey);
+  return async (licenseKey, address) => {
+    const spelled = spell(licenseKey);
+    const stored = customers.get(spelled) ?? refused.get(spelled);
     const ageMs = stored ? now() - stored.checkedAtMs : Infinity;
     if (stored && ageMs < FRESH_MS) return stored;
     const stale = stored?.valid && ageMs < STALE_IF_ERROR_MS ? stored : null;
     const isKnown = stored !== undefined && stored.code !== 'not_found';
     const call =
-      pending.get(licenseKey) ??
+      pending.get(spelled) ??
       (isKnown ? askService(licenseKey) : askForStranger(licenseKey, address))
         .catch(logFailure)
-        .finally(() => pending.delete(licenseKey));
-    pending.set(licenseKey, call);
+        .finally(() => pending.delete(spelled));
+    pending.set(spelled, call);
     return (await call) ?? stale;
   };
 };

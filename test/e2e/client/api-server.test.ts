@@ -61,6 +61,14 @@ describe('api-server', () => {
     expect(await call('ANOTHER-LICENSE')).toBe(503);
   });
 
+  test('sends a seller’s own key that looks like a generated one as it was typed', async () => {
+    const verify = await openVerifier(await newProxy(), Date.now);
+    await seller.putProduct('planets-api');
+    const license_key = 'planetsapikey0123456789ab';
+    await seller.sell({ product: 'planets-api', license_key });
+    expect(await verify(license_key, '192.0.2.1')).toMatchObject({ valid: true });
+  });
+
   test('says in its log why there is no verdict', async () => {
     const proxy = await newProxy();
     const log = vi.spyOn(console, 'error').mockReturnValue();
