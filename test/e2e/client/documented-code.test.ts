@@ -1,23 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newProxy, newSeller, project, type Seller, service } from './support/application.ts';
+import { codeOf, ROOT } from './support/documentation.ts';
 import { EXAMPLES, runExample } from './support/examples.ts';
 
 // The code in the documentation runs as it is written there, and reads tokens as the examples in other languages do.
-
-const ROOT = join(import.meta.dirname, '../../..');
-
-/** Returns the first block of JavaScript in a page that has the text. */
-const codeOf = (file: string, text: string): string => {
-  const markdown = readFileSync(join(ROOT, file), 'utf8');
-  const blocks = [...markdown.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  const found = blocks.find((code) => code.includes(text));
-  if (!found) throw new Error(`${file} has no ${text}.`);
-  return found;
-};
 
 let seller: Seller;
 beforeAll(async () => {
