@@ -6,6 +6,16 @@ import { showError } from './toast.tsx';
 
 const SHOWN_MS = 1_600;
 
+/** Safari refuses what is written after the click, so a text that is fetched first is written as a promise. */
+const write = async (text: string | (() => Promise<string>)) => {
+  if (typeof text === 'string') return navigator.clipboard.writeText(text);
+  const fetched = text();
+  const blob = fetched.then((found) => new Blob([found], { type: 'text/plain' }));
+  const written = navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
+  // If the text can't be fetched, that is the error to show.
+  await Promise.all([fetched, written]);
+};
+
 const useCopy = (text: string | (() => Promise<string>)) => {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
@@ -15,7 +25,7 @@ const useCopy = (text: string | (() => Promise<string>)) => {
   }, [isCopied]);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : await text());
+      await write(text);
       setCopied(true);
     } catch (error) {
       showError(error);
