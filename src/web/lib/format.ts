@@ -35,7 +35,7 @@ const STEPS: [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [3_600, 'hour'],
   [60, 'minute'],
 ];
-const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto', style: 'long' });
+const relative = new Intl.RelativeTimeFormat('en-US', { numeric: 'always', style: 'long' });
 
 export const formatRelative = (time: string, nowMs: number): string => {
   const seconds = (Date.parse(time) - nowMs) / 1_000;

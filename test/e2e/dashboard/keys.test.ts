@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { HOUR_MS } from '../../../src/shared/rules/dates.ts';
 import { waitForToast } from '../support/browser.ts';
 import { type Customer, createAccount } from '../support/customer.ts';
 import { service, visitAs, withClipboard } from '../support/dashboard.ts';
@@ -52,6 +53,14 @@ test('the list shows a masked API key with its scope and last use', async () => 
     .poll(() => row('Production').textContent())
     .toMatch(/Full.*(?:just now|minutes? ago).*(?:just now|minutes? ago)/);
   expect(await page.content()).not.toContain(production);
+});
+
+test('what was 47 hours ago was a day ago, and not yesterday', async () => {
+  const { page: later } = await visitAs(ada);
+  await later.clock.setFixedTime(Date.now() + 47 * HOUR_MS);
+  await later.goto('/keys');
+  const created = later.getByRole('row').filter({ hasText: 'Production' });
+  await expect.poll(() => created.textContent()).toMatch(/1 day ago.*1 day ago/);
 });
 
 test('an API key can be copied and revealed again, and closing the dialog removes it from the page', async () => {
