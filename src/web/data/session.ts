@@ -1,4 +1,5 @@
 import { dropDrafts } from './drafts.ts';
+import { settleProof } from './proof.ts';
 import { queryClient } from './query-client.ts';
 
 // The session is a cookie that scripts can't read. The account id is stored, so that the first page knows without a
@@ -19,6 +20,8 @@ export const rememberSession = (accountId: string) => {
 export const loseSession = () => {
   for (const key of Object.keys(localStorage)) if (key.startsWith(ACCOUNT)) localStorage.removeItem(key);
   queryClient.clear();
+  // The page that comes next can't prove it.
+  settleProof(false);
 };
 
 export const forgetSession = () => {

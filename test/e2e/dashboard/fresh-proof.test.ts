@@ -19,9 +19,9 @@ beforeAll(async () => {
 });
 
 /** Makes the session stale for the next such call. */
-const goStaleFor = async (method: string, path: string) => {
+const goStaleFor = async (method: string, path: string, stale = page) => {
   let isStale = true;
-  await page.route(path, (route) => {
+  await stale.route(path, (route) => {
     if (!isStale || route.request().method() !== method) return route.fallback();
     isStale = false;
     return route.fulfill({ status: 401, contentType: 'application/json', body: STALE });
@@ -62,6 +62,20 @@ test('a page without a dialog asks, and shows why nothing happened when the user
   await page.getByRole('button', { name: 'Download export' }).click();
   await prompt().getByRole('button', { name: 'Cancel' }).click();
   await expect.poll(() => page.getByRole('alert').innerText()).toContain('Enter Your Password Again');
+});
+
+test('the question ends with the session, and isn’t on the page on which one signs in', async () => {
+  const { context, page: other } = await visitAs(ada);
+  await openPage(other, '/settings/export');
+  await goStaleFor('GET', '**/api/export', other);
+  await other.getByRole('button', { name: 'Download export' }).click();
+  const question = other.getByRole('dialog', { name: 'Confirm it’s you' });
+  await question.waitFor();
+  await context.clearCookies();
+  await question.getByLabel('Your password').fill(PASSWORD);
+  await question.getByRole('button', { name: 'Continue' }).click();
+  await other.getByText('Your session has ended.').waitFor();
+  await expect.poll(() => question.count()).toBe(0);
 });
 
 test('a form that has the password proves the session with it, without another question', async () => {
