@@ -56,9 +56,21 @@ test('creating a product, an API key and a license takes one click each and comp
 });
 
 test('after a reload the snippet has a placeholder until the API key is filled in', async () => {
+  // While it isn't known whether there is a key, none is created.
+  const list = '**/api/api-keys?*';
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  await page.route(list, async (route) => {
+    await isReleased;
+    await route.continue();
+  });
   await page.reload();
   await expect.poll(() => snippet().textContent()).toContain('YOUR_API_KEY');
-  await page.getByRole('button', { name: 'Fill in my key' }).click();
+  const fill = page.getByRole('button', { name: 'Fill in my key' });
+  const run = page.getByRole('button', { name: 'Run it here' });
+  expect([await fill.isDisabled(), await run.isDisabled()]).toEqual([true, true]);
+  release();
+  await fill.click();
+  await page.unroute(list);
   await expect.poll(() => snippet().textContent()).toMatch(/lk_live_[0-9A-Za-z]{40,}/);
 });
 

@@ -25,11 +25,13 @@ type Language = (typeof LANGUAGES)[number]['value'];
 
 const BROWSER = { fingerprint: 'my-first-machine' };
 
-/** The newest API key that can ship with an application. */
+/** The newest API key that can ship with an application: null if there is none, and undefined until that is known. */
 const useUsableKey = () => {
   const nowMs = useNow();
   const { data } = useInfiniteQuery(apiKeysQuery);
-  return data?.pages[0]?.data.find((key) => key.scope === 'verify' && isActiveKey(key, nowMs));
+  return (
+    data && (data.pages[0]?.data.find((key) => key.scope === 'verify' && isActiveKey(key, nowMs)) ?? null)
+  );
 };
 
 export const FirstVerify = ({
@@ -48,6 +50,7 @@ export const FirstVerify = ({
   useEffect(() => shown(), []);
   const [language, setLanguage] = useState<Language>('application');
   const usable = useUsableKey();
+  const isKnown = apiKey !== null || usable !== undefined;
   const { data } = useQuery(onboardingQuery(completed));
   const create = useOnce(createApiKey);
 
@@ -79,9 +82,9 @@ export const FirstVerify = ({
       <div className="flex w-full flex-wrap items-center justify-between gap-2">
         <Segments label="Language" value={language} choices={[...LANGUAGES]} onChoose={setLanguage} />
         {!apiKey && (
-          <Button size="sm" isBusy={reveal.isPending} onClick={() => reveal.mutate()}>
+          <Button size="sm" isBusy={reveal.isPending} disabled={!isKnown} onClick={() => reveal.mutate()}>
             <Eye aria-hidden />
-            {usable ? 'Fill in my key' : 'Create a key and fill it in'}
+            {usable === null ? 'Create a key and fill it in' : 'Fill in my key'}
           </Button>
         )}
       </div>
@@ -101,7 +104,7 @@ export const FirstVerify = ({
         size="sm"
         variant="solid"
         isBusy={run.isPending}
-        disabled={!data}
+        disabled={!data || !isKnown}
         onClick={() => {
           if (!data) return;
           run.mutate({ call: 'activate', apiKey: readFullKey, licenseKey: data.license_key, ...BROWSER });
