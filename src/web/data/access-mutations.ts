@@ -1,4 +1,5 @@
 import { mutationOptions, queryOptions } from '@tanstack/react-query';
+import type { MailTopic } from '../../shared/rules/mail-topics.ts';
 import { api, call, type JsonOf } from './client.ts';
 import { ApiError, reword } from './error.ts';
 
@@ -77,9 +78,29 @@ export const forgotPassword = mutationOptions({
 
 // The account's access
 
+export interface EmailChoice {
+  topic: MailTopic;
+  isWanted: boolean;
+}
+
+/** The muted topics after a choice. */
+export const withChoice = (muted: MailTopic[], { topic, isWanted }: EmailChoice): MailTopic[] => [
+  ...muted.filter((other) => other !== topic),
+  ...(isWanted ? [] : [topic]),
+];
+
 export const editAccount = mutationOptions({
   mutationFn: (json: JsonOf<typeof api.account.$patch>) => call(api.account.$patch({ json })),
   meta: { invalidates: ['account', 'dashboard'] },
+});
+
+/** Changes one choice of what the service has now: another tab may have changed another. */
+export const chooseEmails = mutationOptions({
+  mutationFn: async (choice: EmailChoice) => {
+    const { muted_emails } = await call(api.account.$get());
+    return call(api.account.$patch({ json: { muted_emails: withChoice(muted_emails, choice) } }));
+  },
+  meta: { invalidates: ['account'] },
 });
 
 export const changePassword = mutationOptions({

@@ -73,6 +73,25 @@ describe('the settings', () => {
     await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('checkbox');
   });
 
+  test('a choice of emails that another tab has made meanwhile stays', async () => {
+    const isWanted = (name: RegExp) => page.getByRole('checkbox', { name }).isChecked();
+    await page.evaluate(`fetch('/api/account', {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ muted_emails: ['usage', 'limits'] }),
+    })`);
+    await page.getByRole('checkbox', { name: /^Webhooks/ }).press('Space');
+    await waitForToast(page, 'Emails saved');
+    await page.reload();
+    await page.getByRole('checkbox', { name: /^Usage/ }).waitFor();
+    expect(await Promise.all([/^Usage/, /^Limits/, /^Billing/, /^Webhooks/].map(isWanted))).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
   test('a new email address takes effect when its email is confirmed', async () => {
     const changed = `new-${ada.email}`;
     await page.getByRole('button', { name: 'Change' }).click();
@@ -131,6 +150,17 @@ describe('the settings', () => {
     await page.getByLabel('From').pressSequentially('01012099', { delay: 250 });
     await page.getByText('No entry matches').waitFor();
     await expect.poll(() => new URL(page.url()).search).toBe('?action=password.reset&from=2099-01-01');
+    // It isn't said of a filter whose entries are still on their way.
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/api/audit-log?*', async (held) => {
+      await isReleased;
+      await held.continue();
+    });
+    await page.getByLabel('Action').selectOption({ label: 'All actions' });
+    await expect.poll(() => page.getByText('No entry matches').count()).toBe(0);
+    release();
+    await page.getByText('No entry matches').waitFor();
+    await page.unroute('**/api/audit-log?*');
     await page.getByRole('button', { name: 'Show all entries' }).click();
     await page.getByRole('cell', { name: 'Account created' }).waitFor();
     const actorOf = (action: string) =>

@@ -141,7 +141,7 @@ export const AuditLogSettings = () => {
         <Filters filter={filter} onChange={change} />
         {query.isError && !entries ? (
           <LoadError error={query.error} onRetry={() => void query.refetch()} />
-        ) : entries?.length === 0 ? (
+        ) : entries?.length === 0 && !query.isPlaceholderData ? (
           <Empty
             icon={<ScrollText />}
             title="No entry matches"

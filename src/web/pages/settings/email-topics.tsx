@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { MAIL_TOPICS, type MailTopic } from '../../../shared/rules/mail-topics.ts';
 import { OWN_PLAN } from '../../../shared/rules/plans.ts';
-import { editAccount } from '../../data/access-mutations.ts';
+import { chooseEmails, withChoice } from '../../data/access-mutations.ts';
 import type { Account } from '../../data/queries.ts';
 import { Card, CardHeader } from '../../ui/card.tsx';
 import { FormError } from '../../ui/notice.tsx';
@@ -16,14 +16,11 @@ const TEXTS: Record<MailTopic, { name: string; hint: string }> = {
 
 /** Which emails the owner wants. */
 export const EmailTopicsCard = ({ account }: { account: Account }) => {
-  const edit = useMutation({ ...editAccount, onSuccess: () => showToast('Emails saved') });
+  const edit = useMutation({ ...chooseEmails, onSuccess: () => showToast('Emails saved') });
   // Shows what was chosen while it is saved.
-  const muted = (edit.isPending && edit.variables.muted_emails) || account.muted_emails;
+  const muted = edit.isPending ? withChoice(account.muted_emails, edit.variables) : account.muted_emails;
   const choose = (topic: MailTopic, isWanted: boolean) => {
-    if (edit.isPending) return;
-    edit.mutate({
-      muted_emails: isWanted ? muted.filter((other) => other !== topic) : [...muted, topic],
-    });
+    if (!edit.isPending) edit.mutate({ topic, isWanted });
   };
   const topics = MAIL_TOPICS.filter((topic) => topic !== 'billing' || account.plan !== OWN_PLAN);
   return (
