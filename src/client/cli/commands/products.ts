@@ -75,16 +75,12 @@ const put = async (client: ApiClient, { code, name, terms }: Wanted): Promise<vo
   const body = { name: name ?? null, terms: terms ?? null };
   try {
     await answer(client.PUT('/api/v1/products/{code}', { params: { path: { code } }, body }));
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const advice =
-      error.advice ??
-      'The products after it weren’t sent. Apply the file again: what is done stays as it is.';
-    throw new CliError(`The product ${code} wasn’t applied: ${error.message}`, {
-      ...error,
-      advice,
-      cause: error,
-    });
+  } catch (cause) {
+    if (!(cause instanceof CliError)) throw cause;
+    const { code: reason, requestId, details, status, message } = cause;
+    const advice = 'The products after it weren’t sent. Apply the file again: what is done stays as it is.';
+    const said = { code: reason, requestId, details, status, advice, cause };
+    throw new CliError(`The product ${code} wasn’t applied: ${message}`, said);
   }
 };
 
