@@ -3,6 +3,7 @@ import type { StoreFact } from '../../purchases/rules/facts.ts';
 import { askedId, idsOf, tellAll } from './parts.ts';
 import type { ApiAccess, ApiRequest, StoreApi } from './provider.ts';
 import { sessionFacts, stripeEvent, toStripeFacts } from './stripe-facts.ts';
+import { invoiceFacts } from './stripe-invoices.ts';
 
 const API_VERSION = '2026-10-28.endive';
 const PAGE = 100;
@@ -10,6 +11,10 @@ const PAGE = 100;
 const events = z.object({ data: z.array(stripeEvent), has_more: z.boolean() });
 const portal = z.object({ url: z.url() });
 const live = z.object({ livemode: z.boolean().nullish() });
+const list = z.object({ data: z.array(z.looseObject({ id: z.string() })), has_more: z.boolean() });
+
+/** The most pages of a list that are read. */
+const MAX_PAGES = 5;
 
 /** What a license depends on. */
 const TYPES = [
@@ -32,6 +37,33 @@ const call = (access: ApiAccess, path: string, request: ApiRequest = {}): Promis
     headers: { authorization: `Bearer ${access.key}`, 'stripe-version': API_VERSION },
   });
 
+/** Reads an object and the list of its lines, of which the object itself has only the first ten. */
+const readWhole = async (access: ApiAccess, path: string, name: 'lines' | 'line_items') => {
+  const read = z.looseObject({ [name]: z.looseObject({ has_more: z.boolean().nullish() }) });
+  const object = read.parse(await call(access, path));
+  if (object[name]?.has_more !== true) return object;
+  const whole = { data: [] as object[], has_more: true };
+  const [start = ''] = path.split('?');
+  let after = '';
+  for (let pages = 0; pages < MAX_PAGES && whole.has_more; pages++) {
+    const page = list.parse(await call(access, `${start}/${name}?limit=${PAGE}${after}`));
+    whole.data.push(...page.data);
+    whole.has_more = page.has_more;
+    after = `&starting_after=${page.data.at(-1)?.id}`;
+  }
+  return { ...object, [name]: whole };
+};
+
+const askObject = async (access: ApiAccess, ask: string): Promise<[object: unknown, facts: StoreFact[]]> => {
+  if (ask.startsWith('invoice/')) {
+    const invoice = await readWhole(access, `invoices/${askedId(ask)}`, 'lines');
+    return [invoice, invoiceFacts(invoice).facts];
+  }
+  const path = `checkout/sessions/${askedId(ask)}?expand%5B%5D=line_items`;
+  const session = await readWhole(access, path, 'line_items');
+  return [session, sessionFacts(session).facts];
+};
+
 export const stripeApi: StoreApi = {
   origin: () => 'https://api.stripe.com',
 
@@ -52,9 +84,8 @@ export const stripeApi: StoreApi = {
   },
 
   ask: async (access, ask): Promise<StoreFact[]> => {
-    const session = await call(access, `checkout/sessions/${askedId(ask)}?expand%5B%5D=line_items`);
-    const { facts } = sessionFacts(session);
-    const isTest = live.safeParse(session).data?.livemode === false;
+    const [object, facts] = await askObject(access, ask);
+    const isTest = live.safeParse(object).data?.livemode === false;
     return isTest ? facts.map((fact) => ({ ...fact, isTest: true as const })) : facts;
   },
 

@@ -55,7 +55,7 @@ const invoice = z.object({
   parent: z.object({ subscription_details: details }).nullish(),
   payment_intent: reference,
   charge: reference,
-  lines: z.object({ data: z.array(line).max(500) }),
+  lines: z.object({ data: z.array(line).max(500), has_more: z.boolean().nullish() }),
   created: seconds,
   status_transitions: z.object({ paid_at: seconds.nullish() }).nullish(),
 });
@@ -169,6 +169,17 @@ const linesOf = (sent: Invoice, offer: string | undefined, covers: Covers): Purc
     .filter(({ refs }) => refs.length > 0);
 };
 
+/**
+ * The lines that say which period is paid. A notification has only the first ten lines, and a renewal's begin with those of changes
+ * within the period before.
+ */
+const periodLinesOf = ({ lines: { data } }: Invoice, isCutRenewal: boolean) => {
+  // A credit's period is that of what was changed.
+  const sold = data.filter((one) => !isCredit(one));
+  if (isCutRenewal) return sold.filter((one) => !isProration(one));
+  return sold.length > 0 ? sold : data;
+};
+
 export const invoiceFacts = (data: unknown): StoreTold => {
   const sent = invoice.parse(data);
   const parent = sent.parent?.subscription_details ?? sent.subscription_details;
@@ -188,25 +199,31 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...(sent.payment_intent === undefined ? [] : [`intent/${sent.payment_intent}` as Thing]),
     ...(sent.charge === undefined ? [] : [`charge/${sent.charge}` as Thing]),
   ];
-  // The invoice's own period is the one before, in which its items were gathered. A credit's is that of what was changed.
-  const sold = sent.lines.data.filter((one) => !isCredit(one));
-  const periods = (sold.length > 0 ? sold : sent.lines.data).flatMap(({ period }) => period ?? []);
+  const isCut = sent.lines.has_more === true;
+  const isCutRenewal = isCut && sent.billing_reason === 'subscription_cycle';
+  // The invoice's own period is the one before, in which its items were gathered.
+  const periods = periodLinesOf(sent, isCutRenewal).flatMap(({ period }) => period ?? []);
   const starts = periods.flatMap(({ start }) => start ?? []);
   const covers: Covers = {
     untilMs: Math.max(...periods.map(({ end }) => end)),
     ...(starts.length > 0 && { fromMs: Math.max(...starts) }),
   };
-  const lines = linesOf(sent, offerIn(parent?.metadata), covers);
+  // Until the API tells the rest, a renewal is for what was paid before.
+  const lines = isCutRenewal ? [] : linesOf(sent, offerIn(parent?.metadata), covers);
   const paid: StoreFact = {
     kind: 'paid',
     ...about,
+    ...(isCut && { version: -1 }),
     ...(names.length > 0 && { as: names }),
     ...said({ number: sent.number, amount: sent.amount_paid, currency: sent.currency }),
     ...buyerOf(sent.customer_email, sent.customer_name, sent.customer),
     ...(lines.length > 0 && { lines }),
     ...(subscription !== undefined && periods.length > 0 && { covers }),
   };
-  return { facts: [paid] };
+  if (!isCut) return { facts: [paid] };
+  // What the API tells replaces it, and has no names.
+  const joined: StoreFact = { kind: 'joined', about: about.about, as: names };
+  return { facts: names.length > 0 ? [paid, joined] : [paid], asks: [about.about] };
 };
 
 const invoicePayment = z.object({
