@@ -16,6 +16,9 @@ const ENTITIES: Record<string, string> = {
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
+/** A seller may have written several lines. */
+const linesHtml = (text: string) => escapeHtml(text).replaceAll(/\r?\n/g, '<br>');
+
 const paragraph = (html: string, style = '') => `<p style="margin:0 0 16px;${style}">${html}</p>`;
 
 const linkHtml = ({ label, url }: { label: string; url: string }) => {
@@ -45,7 +48,7 @@ const toHtml = ({ subject, paragraphs, facts, link, note }: MailContent) => `<!d
 <div style="max-width:480px;margin:0 auto;overflow-wrap:anywhere">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${escapeHtml(subject)}</h1>
 ${[
-  ...paragraphs.map((text) => paragraph(escapeHtml(text))),
+  ...paragraphs.map((text) => paragraph(linesHtml(text))),
   ...(facts ? [paragraph(facts.map(factHtml).join('<br>'))] : []),
   ...(link ? linkHtml(link) : []),
   paragraph(escapeHtml(note), 'font-size:13px;color:#52525b'),

@@ -41,7 +41,7 @@ test('the preview of an email is what the buyer gets, but for the key', async ()
     html: withKey(preview.html),
   });
   expect(preview.from_name).toBe('Mill & Sons');
-  expect(preview.html).toContain('Open the &lt;mill&gt;.');
+  expect(preview.html).toContain('Open the &lt;mill&gt;.<br>Paste the key.');
 });
 
 test('a preview takes words that are not saved, and null for the default, and saves nothing', async () => {
