@@ -10,7 +10,7 @@ import { findKnown, hasMessage, loadPurchases, loadSurroundings, type StoredFact
 import { join, keepApart } from './merge.ts';
 import { buyerRefOf, decidePurchase, type PurchaseDecision, refsOf } from './rules/decide.ts';
 import { factName, replaces, type StoreFact, thingsOf } from './rules/facts.ts';
-import { countsFor } from './told-address.ts';
+import { countsFor, withAddress } from './told-address.ts';
 
 // Takes facts into a purchase, decides what its licenses are, and commits all of it. If anything of what it has read has changed
 // meanwhile, the commit fails, and it begins again.
@@ -162,7 +162,8 @@ const settleOnce = async (
   const earlier = new Map(
     apart.toSorted((a, b) => b.number - a.number).map(({ slot, offer }) => [slot, offer]),
   );
-  const buyers = around.buyer && !isErased && countsFor(around.buyer, row) ? [around.buyer] : [];
+  const buyer = around.buyer && withAddress(around.buyer, row.customerEmail);
+  const buyers = buyer && !isErased && countsFor(buyer, row) ? [buyer] : [];
   const { held, decision } = join(
     apart,
     decidePurchase({

@@ -17,6 +17,10 @@ export const isTold = (storeId: string, customer: Thing, createdAt: SQLWrapper |
 export const countsFor = ({ fact, isErased, takenAtMs }: StoredFact, { createdAt }: PurchaseRow): boolean =>
   !isErased || (fact.kind === 'buyer' && fact.email !== '' && takenAtMs < createdAt);
 
+/** An address that has found its purchase stays, as it does in the license, whatever the store's customer calls themselves by now. */
+export const withAddress = (known: StoredFact, email: string | null): StoredFact =>
+  known.fact.kind === 'buyer' && email !== null ? { ...known, fact: { ...known.fact, email } } : known;
+
 /**
  * Whether what is stored of the customer may be replaced: not by an older fact, even if the newer one has come only meanwhile, and not
  * once they were erased, unless they have bought something since.

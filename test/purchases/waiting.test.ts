@@ -72,6 +72,16 @@ test('of two addresses of a customer that come at once, the newer one stays', as
   expect(await purchases()).toMatchObject([{ customer_email: 'hopper@example.com' }]);
 });
 
+test('a purchase keeps its address when the store’s customer changes theirs, also after a renewal', async () => {
+  const { take, purchases } = await openWaiting();
+  const sale = { ...SALE, with: ['subscription/1' as const] };
+  await take([sale]);
+  await take([ADDRESS]);
+  await take([{ ...ADDRESS, email: 'hopper@example.com', version: 2 }]);
+  await take([{ ...sale, about: 'transaction/2' }]);
+  expect(await purchases()).toMatchObject([{ customer_email: 'grace@example.com' }]);
+});
+
 test('a purchase that waits for no address, or has got it, is decided no more', async () => {
   const shop = await openWaiting();
   const countDue = () =>
