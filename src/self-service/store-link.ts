@@ -24,8 +24,14 @@ const noPage = () => new AppError('not_found', { message: 'The Store Has No Page
 /** The things of a purchase that a provider looks at. A purchase has few but for its invoices. */
 const MAX_THINGS = 100;
 
-const hasPage = ({ provider, apiKey }: Pick<StoreRow, 'provider' | 'apiKey'>): boolean =>
-  apiKey !== null && PROVIDERS[provider].api?.storeLink !== undefined;
+interface Bought extends Pick<StoreRow, 'provider' | 'apiKey'> {
+  buyerRef: string | null;
+}
+
+const hasPage = ({ provider, apiKey, buyerRef }: Bought): boolean => {
+  const { api } = PROVIDERS[provider];
+  return apiKey !== null && api?.storeLink !== undefined && (buyerRef !== null || !api.needsBuyer);
+};
 
 /** Purchases of the customer's own. The store's page is its buyer's, who may have given the license to somebody else since. */
 const isBoughtBy = ({ accountId, customer }: CustomerCtx) =>
@@ -35,7 +41,12 @@ const isBoughtBy = ({ accountId, customer }: CustomerCtx) =>
 export const findWithStorePage = async (ctx: CustomerCtx, ids: string[]): Promise<Set<string>> => {
   const isAmong = sql`${purchaseLicenses.licenseId} ${inJson(ids)}`;
   const bought = await ctx.db
-    .select({ licenseId: purchaseLicenses.licenseId, provider: stores.provider, apiKey: stores.apiKey })
+    .select({
+      licenseId: purchaseLicenses.licenseId,
+      provider: stores.provider,
+      apiKey: stores.apiKey,
+      buyerRef: purchases.buyerRef,
+    })
     .from(purchaseLicenses)
     .innerJoin(purchases, eq(purchases.id, purchaseLicenses.purchaseId))
     .innerJoin(stores, eq(stores.id, purchases.storeId))
@@ -73,7 +84,7 @@ export const openStorePage = async (ctx: CustomerCtx, licenseId: string): Promis
   if (!purchase) throw noPage();
   const { store, buyerRef } = purchase;
   const { api } = PROVIDERS[store.provider];
-  if (!api?.storeLink || !hasPage(store)) throw noPage();
+  if (!api?.storeLink || !hasPage({ ...store, buyerRef })) throw noPage();
   await consumeAttempts({ firstDb: firstDatabase(ctx.env) }, portalLinkLimits(licenseId));
   const things = await findThings(ctx, store, purchase.id);
   try {

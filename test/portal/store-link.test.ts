@@ -4,16 +4,18 @@ import { type Json, outcomeOf } from '../support/client.ts';
 import { accountsD1 } from '../support/databases.ts';
 import { openPortal, signInByApplication } from '../support/portal.ts';
 
-/** A seller whose purchases are of a store that has a page for customers. */
-const soldByWooCommerce = async ({ ada }: Shop) => {
-  const woo = { provider: 'woocommerce', name: 'Woo', secret: SECRET };
-  const api_key = 'https://ck_1:cs_2@shop.example.com/store';
-  const { body: store } = await ada.asSession('POST', '/api/stores', { ...woo, api_key });
+/** Lets the purchases of a seller be of a store that has a page for customers. */
+const soldBy = async ({ ada }: Shop, provider: string, api_key: string) => {
+  const input = { provider, name: 'Shop', secret: SECRET, api_key };
+  const { body: store } = await ada.asSession('POST', '/api/stores', input);
   await accountsD1
     .prepare('UPDATE purchases SET store_id = ? WHERE account_id = ?')
     .bind(store.id, ada.accountId)
     .run();
 };
+
+const soldByWooCommerce = (shop: Shop) =>
+  soldBy(shop, 'woocommerce', 'https://ck_1:cs_2@shop.example.com/store');
 
 test('a customer opens the page of the store that sold the license, where it has one', async () => {
   const shop = await openShop();
@@ -57,4 +59,22 @@ test('the page of a store is open to whoever bought the license, and not to whom
   };
   expect(await as('bob@example.com', given)).toEqual([false, '404 not_found']);
   expect(await as('grace@example.com', kept)).toEqual([true, '200 ok']);
+});
+
+test('a purchase whose buyer is no customer of the store’s offers no page that only those have', async () => {
+  const shop = await openShop();
+  await shop.offer('pro', { grant: 'perpetual' });
+  await shop.notify(paid('1'));
+  await soldBy(shop, 'stripe', 'rk_live_x');
+  const { ada } = shop;
+  const [license] = await shop.licenses();
+  const slug = await openPortal(ada);
+  const { asCustomer } = await signInByApplication(ada, slug, { customer_email: 'grace@example.com' });
+  const hasPage = async () => (await asCustomer('GET', `/licenses/${license.id}`)).body.has_store_page;
+  expect(await hasPage()).toBe(false);
+  await accountsD1
+    .prepare("UPDATE purchases SET buyer_ref = 'customer/cus_1' WHERE account_id = ?")
+    .bind(ada.accountId)
+    .run();
+  expect(await hasPage()).toBe(true);
 });

@@ -67,6 +67,7 @@ export const fastspringApi: StoreApi = {
     return [...toAskedFacts(kind, object), ...known];
   },
 
+  needsBuyer: true,
   storeLink: async (access, _things, buyer) => {
     const [owner] = buyer === null ? [] : idsOf([buyer], 'customer');
     if (owner === undefined) return null;

@@ -50,6 +50,7 @@ export const paddleApi: StoreApi = {
     return toPaddleFacts('customer', z.object({ data: z.unknown().optional() }).parse(answer).data).facts;
   },
 
+  needsBuyer: true,
   storeLink: async (access, things, buyer) => {
     const [customerId] = buyer === null ? [] : idsOf([buyer], 'customer');
     if (customerId === undefined) return null;

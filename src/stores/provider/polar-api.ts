@@ -74,6 +74,7 @@ export const polarApi: StoreApi = {
   ask: async (access, ask) =>
     toPolarFacts('order.listed', await call(access, `orders/${askedId(ask)}`)).facts,
 
+  needsBuyer: true,
   storeLink: async (access, _things, buyer) => {
     const [customer] = buyer === null ? [] : idsOf([buyer], 'customer');
     if (customer === undefined) return null;

@@ -89,6 +89,7 @@ export const stripeApi: StoreApi = {
     return isTest ? facts.map((fact) => ({ ...fact, isTest: true as const })) : facts;
   },
 
+  needsBuyer: true,
   storeLink: async (access, _things, buyer) => {
     const [customer] = buyer === null ? [] : idsOf([buyer], 'customer');
     if (customer === undefined) return null;
