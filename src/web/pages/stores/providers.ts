@@ -26,7 +26,7 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
     where: 'Developers, Webhooks, Add destination',
     secret: 'Signing secret, which begins with whsec_',
     isSecretLater: true,
-    apiKey: `${FOR_LOST} It also reads the price of a checkout. A restricted key with read access is enough.`,
+    apiKey: `${FOR_LOST} It also reads the price of a checkout. A restricted key is enough: read access, and write access to customer portal sessions for the store’s page in the portal.`,
   },
   paddle: {
     name: 'Paddle',
@@ -53,7 +53,7 @@ export const PROVIDERS: Record<StoreProviderName, ProviderText> = {
   },
   gumroad: {
     name: 'Gumroad',
-    ref: 'Product or variant, such as its permalink',
+    ref: 'Product, by its permalink or id',
     where: 'Settings, Advanced, Ping',
     secret: null,
     apiKey:
