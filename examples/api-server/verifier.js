@@ -10,10 +10,23 @@ const STALE_IF_ERROR_MS = 3_600_000;
 /** Bounds the memory. */
 const MAX_ENTRIES = 10_000;
 
-/** One text for all spellings of a generated key. Otherwise, each spelling would be another call. */
-const spell = (typed) => {
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Whether the last character is the check character of a generated key: a weighted sum in GF(32) is 0. */
+const isChecked = (plain) => {
+  let sum = 0;
+  for (const character of plain)
+    sum = (sum & 16 ? (sum << 1) ^ 0b100101 : sum << 1) ^ CROCKFORD.indexOf(character);
+  return sum === 0;
+};
+
+/**
+ * What is remembered for a key. All spellings of a generated one are the same: otherwise, each would be another call. A key
+ * of your own has only one spelling.
+ */
+const entryOf = (typed) => {
   const plain = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
-  return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) ? plain : typed;
+  return /^[0-9A-HJKMNP-TV-Z]{25}$/.test(plain) && isChecked(plain) ? plain : typed;
 };
 
 export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, now = Date.now }) => {
@@ -32,16 +45,16 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
     return null;
   };
 
-  const remember = (spelled, verdict) => {
-    customers.delete(spelled);
-    refused.delete(spelled);
+  const remember = (entry, verdict) => {
+    customers.delete(entry);
+    refused.delete(entry);
     const verdicts = verdict.valid ? customers : refused;
-    verdicts.set(spelled, verdict);
+    verdicts.set(entry, verdict);
     const [oldest] = verdicts.keys();
     if (verdicts.size > MAX_ENTRIES && oldest !== undefined) verdicts.delete(oldest);
   };
 
-  /** Sends the key as it was typed: one of your own may look like a generated one. */
+  /** Latchkey itself reads each spelling, so it gets the key as it was typed. */
   const askService = async (licenseKey) => {
     const { data, error, response } = await api.POST('/api/v1/licenses/verify', {
       body: { license_key: licenseKey, product },
@@ -51,7 +64,7 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
     if (!data) throw new Error(`Latchkey answered ${response.status} ${error?.error?.code ?? ''}`);
     const code = 'code' in data ? data.code : data.status;
     const verdict = { valid: data.valid, code, checkedAtMs: now() };
-    remember(spell(licenseKey), verdict);
+    remember(entryOf(licenseKey), verdict);
     return verdict;
   };
 
@@ -70,18 +83,18 @@ export const createVerifier = ({ baseUrl, apiKey, product, timeoutMs = 3_000, no
    * recent is stored.
    */
   return async (licenseKey, address) => {
-    const spelled = spell(licenseKey);
-    const stored = customers.get(spelled) ?? refused.get(spelled);
+    const entry = entryOf(licenseKey);
+    const stored = customers.get(entry) ?? refused.get(entry);
     const ageMs = stored ? now() - stored.checkedAtMs : Infinity;
     if (stored && ageMs < FRESH_MS) return stored;
     const stale = stored?.valid && ageMs < STALE_IF_ERROR_MS ? stored : null;
     const isKnown = stored !== undefined && stored.code !== 'not_found';
     const call =
-      pending.get(spelled) ??
+      pending.get(entry) ??
       (isKnown ? askService(licenseKey) : askForStranger(licenseKey, address))
         .catch(logFailure)
-        .finally(() => pending.delete(spelled));
-    pending.set(spelled, call);
+        .finally(() => pending.delete(entry));
+    pending.set(entry, call);
     return (await call) ?? stale;
   };
 };
