@@ -1,5 +1,5 @@
 import { Check, Copy } from 'lucide-react';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { useHold } from './hold.ts';
 import { showError } from './toast.tsx';
@@ -10,25 +10,33 @@ const SHOWN_MS = 1_600;
 const write = async (text: string | (() => Promise<string>)) => {
   if (typeof text === 'string') return navigator.clipboard.writeText(text);
   const fetched = text();
+  // Firefox has it since version 127, and allows writes after the click.
+  if (!('ClipboardItem' in window)) return navigator.clipboard.writeText(await fetched);
   const blob = fetched.then((found) => new Blob([found], { type: 'text/plain' }));
   const written = navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
   // If the text can't be fetched, that is the error to show.
   await Promise.all([fetched, written]);
+  return undefined;
 };
 
 const useCopy = (text: string | (() => Promise<string>)) => {
   const [isCopied, setCopied] = useState(false);
+  const isBusy = useRef(false);
   useEffect(() => {
     if (!isCopied) return undefined;
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
+    if (isBusy.current) return;
+    isBusy.current = true;
     try {
       await write(text);
       setCopied(true);
     } catch (error) {
       showError(error);
+    } finally {
+      isBusy.current = false;
     }
   };
   return { isCopied, copy: () => void copy() };

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { waitForToast } from '../support/browser.ts';
 import { createAccount } from '../support/customer.ts';
@@ -16,6 +17,29 @@ const ONLY_WITHIN_CLICK = `{
       isInClick ? write(content) : Promise.reject(new Error('This is not within the click.'));
   }
 }`;
+
+/** As in an older browser. */
+const WITHOUT_ITEMS = `delete window.ClipboardItem;`;
+
+test('a key that is fetched first is copied once by a double click, in a browser without clipboard items, too', async () => {
+  const ada = await createAccount(service, 'ada');
+  const { api_key: apiKey, id } = await ada.addKey({ name: 'Production' });
+  for (const script of ['', WITHOUT_ITEMS]) {
+    const { page } = await visitAs(ada);
+    await page.addInitScript(script);
+    const held: Route[] = [];
+    await page.route(`**/api/api-keys/${id}`, (route) => void held.push(route));
+    await page.goto('/keys');
+    await withClipboard(async () => {
+      await page.getByRole('button', { name: 'Copy key' }).dblclick();
+      await expect.poll(() => held.length).toBe(1);
+      await held[0]?.continue();
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(apiKey);
+      await page.evaluate(`navigator.clipboard.writeText('')`);
+    });
+    expect(held.length).toBe(1);
+  }
+});
 
 test('a key that is fetched first is copied in a browser that allows it only within the click', async () => {
   const ada = await createAccount(service, 'ada');

@@ -101,11 +101,11 @@ export const Accounts = ({ token, actions }: { token: string; actions: OperatorA
       </div>
       {error && !data ? (
         <LoadError error={error} onRetry={() => void refetch()} />
-      ) : data?.length === 0 ? (
+      ) : data?.length === 0 && !isPlaceholderData ? (
         <p className="border-t border-line px-5 py-6 text-muted">No account matches.</p>
       ) : (
         <Table label="Accounts" head={HEAD}>
-          {data ? (
+          {data && data.length > 0 ? (
             data.map((account) => <Row key={account.id} account={account} actions={actions} />)
           ) : (
             <SkeletonRows columns={6} />

@@ -160,7 +160,7 @@ export const AuditLogSettings = () => {
             className={cx('transition-opacity', query.isPlaceholderData && 'opacity-60 delay-150')}
           >
             <Table label="Audit log" head={HEAD}>
-              {entries ? (
+              {entries && entries.length > 0 ? (
                 entries.map((entry) => (
                   <EntryRow key={entry.id} entry={entry} actor={actorText(entry.actor, sessions?.data)} />
                 ))
