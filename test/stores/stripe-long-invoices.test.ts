@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { isoDate } from '../../src/shared/rules/dates.ts';
 import { stripe } from '../../src/stores/provider/stripe.ts';
 import { event, invoice, session } from './bodies/stripe.ts';
 import { sold } from './decided.ts';
-import { openApi, readBody } from './module.ts';
+import { factsOf, openApi, readBody } from './module.ts';
 import { type Line, paid } from './stripe-lines.ts';
 
 // Invoices of more lines than the ten that Stripe's notifications have. Those for what was changed come first.
@@ -23,10 +24,13 @@ const FIRST = paid('in_1', '2027-01-10', 'subscription_create', [
   { price: 'price_pro', amount: 9_000, from: '2027-01-10', to: '2028-01-10' },
 ]);
 
+const toSeconds = (day: string) => Date.parse(`${day}T12:00:00Z`) / 1_000;
+
 /** Returns the notification of an invoice, which is cut, and the double of an API that has the whole one. */
 const cut = (lines: Line[], reason = 'subscription_cycle') => {
   const { body } = paid('in_2', '2028-01-10', reason, lines);
-  const whole = body.data.object as ReturnType<typeof invoice>;
+  const period = { period_start: toSeconds('2027-01-10'), period_end: toSeconds('2028-01-10') };
+  const whole = { ...(body.data.object as ReturnType<typeof invoice>), ...period };
   const first = { ...whole.lines, data: whole.lines.data.slice(0, 10), has_more: true };
   const object = { ...whole, lines: first };
   const pageOf = (path: string) => {
@@ -40,8 +44,8 @@ const cut = (lines: Line[], reason = 'subscription_cycle') => {
 test('a renewal whose invoice has more lines than its notification is paid to the end of the new period', async () => {
   const { sent, access, calls } = cut([...CHANGES, RENEWED]);
   expect(readBody(stripe, sent.body)).toMatchObject({ asks: ['invoice/in_2'] });
-  // Until the rest is known, the notification prolongs and ends nothing.
-  expect(sold(stripe, [FIRST, sent], PLANS)).toEqual(['pro ×1 to 2028-01-10']);
+  // Until the rest is known, or in a store without an API key, the period is taken to be as long as the one before.
+  expect(sold(stripe, [FIRST, sent], PLANS)).toEqual(['pro ×1 to 2029-01-10']);
   const asked = await api.ask!(access, 'invoice/in_2');
   expect(sold(stripe, [FIRST, sent], PLANS, asked)).toEqual(['pro ×1 to 2029-01-10']);
   expect(calls.map(({ path }) => path)).toEqual([
@@ -50,6 +54,20 @@ test('a renewal whose invoice has more lines than its notification is paid to th
     '/v1/invoices/in_2/lines?limit=100&starting_after=il_in_2_5',
     '/v1/invoices/in_2/lines?limit=100&starting_after=il_in_2_11',
   ]);
+});
+
+test('a period that is taken to be as long as the one before has as many months, or else as many days', () => {
+  const until = (start: string, end: string) => {
+    const { sent } = cut([...CHANGES, RENEWED]);
+    Object.assign(sent.body.data.object, { period_start: toSeconds(start), period_end: toSeconds(end) });
+    const [paidFact] = factsOf(stripe, sent.body);
+    return paidFact?.kind === 'paid' && paidFact.covers && 'untilMs' in paidFact.covers
+      ? isoDate(paidFact.covers.untilMs)
+      : null;
+  };
+  expect(until('2027-12-10', '2028-01-10')).toBe('2028-02-10');
+  expect(until('2027-12-27', '2028-01-10')).toBe('2028-01-24');
+  expect(until('2028-01-10', '2028-01-10')).toBeNull();
 });
 
 test('a renewal of more than ten prices leaves none of their licenses behind, even before the rest is known', async () => {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { StoreFact, Thing } from '../../purchases/rules/facts.ts';
 import { buyerOf, id, optionalEmail, optionalName, said, type StoreTold } from './parts.ts';
-import { invoiceFacts, invoicePaymentFacts, metadata, offerIn, reference } from './stripe-invoices.ts';
+import { invoiceFacts, invoicePaymentFacts, metadata, offerIn } from './stripe-invoices.ts';
+import { reference } from './stripe-lines.ts';
 
 // What Stripe's objects say: checkout sessions, invoices, charges, disputes, and subscriptions.
 
