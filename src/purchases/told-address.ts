@@ -17,7 +17,7 @@ export const isTold = (storeId: string, customer: Thing, createdAt: SQLWrapper |
 export const countsFor = ({ fact, isErased, takenAtMs }: StoredFact, { createdAt }: PurchaseRow): boolean =>
   !isErased || (fact.kind === 'buyer' && fact.email !== '' && takenAtMs < createdAt);
 
-/** An address that has found its purchase stays, as it does in the license, whatever the store's customer calls themselves by now. */
+/** A purchase keeps the address that it has, as its licenses do, even if the store's customer changes theirs. */
 export const withAddress = (known: StoredFact, email: string | null): StoredFact =>
   known.fact.kind === 'buyer' && email !== null ? { ...known, fact: { ...known.fact, email } } : known;
 

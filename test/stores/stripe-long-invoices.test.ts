@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { replaces } from '../../src/purchases/rules/facts.ts';
 import { isoDate } from '../../src/shared/rules/dates.ts';
 import { stripe } from '../../src/stores/provider/stripe.ts';
 import { event, invoice, session } from './bodies/stripe.ts';
@@ -54,6 +55,13 @@ test('a renewal whose invoice has more lines than its notification is paid to th
     '/v1/invoices/in_2/lines?limit=100&starting_after=il_in_2_5',
     '/v1/invoices/in_2/lines?limit=100&starting_after=il_in_2_11',
   ]);
+});
+
+test('what Stripe’s API tells of an invoice replaces what its notification said, whichever was taken first', async () => {
+  const { sent, access } = cut([...CHANGES, RENEWED]);
+  const [told] = factsOf(stripe, sent.body);
+  const [asked] = await api.ask!(access, 'invoice/in_2');
+  expect([replaces(asked!, told!), replaces(told!, asked!)]).toEqual([true, false]);
 });
 
 test('a period that is taken to be as long as the one before has as many months, or else as many days', () => {

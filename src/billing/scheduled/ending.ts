@@ -14,7 +14,7 @@ import { logError } from '../../shared/text/log.ts';
 
 // Tells the owner before a plan falls, after a cancellation or a failed payment.
 
-/** `plan.ending` is sent so many days before, and at once for a plan that is canceled later than that. */
+/** `plan.ending` is sent so many days before, and within an hour for a plan that is canceled later. */
 const DAYS_BEFORE = [3, 1] as const;
 const [FIRST_DAYS, LAST_DAYS] = DAYS_BEFORE;
 

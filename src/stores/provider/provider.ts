@@ -80,7 +80,7 @@ export interface StoreApi {
   ask?: (access: ApiAccess, ask: string) => Promise<StoreFact[]>;
   /** Lets the provider send its notifications to the URL, where it can't be told that elsewhere. It can be repeated. */
   connect?: (access: ApiAccess, webhookUrl: string) => Promise<void>;
-  /** Whether the page below is only for customers whom the store knows by an id. */
+  /** Whether `storeLink` has a page only for a customer whom the store knows by an id. */
   needsBuyer?: true;
   /** Returns the store's own page for a customer's invoices, or null. `things` are those of the purchase. */
   storeLink?: (access: ApiAccess, things: Thing[], buyer: Thing | null) => Promise<string | null>;

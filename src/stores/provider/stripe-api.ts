@@ -54,16 +54,6 @@ const readWhole = async (access: ApiAccess, path: string, name: 'lines' | 'line_
   return { ...object, [name]: whole };
 };
 
-const askObject = async (access: ApiAccess, ask: string): Promise<[object: unknown, facts: StoreFact[]]> => {
-  if (ask.startsWith('invoice/')) {
-    const invoice = await readWhole(access, `invoices/${askedId(ask)}`, 'lines');
-    return [invoice, invoiceFacts(invoice).facts];
-  }
-  const path = `checkout/sessions/${askedId(ask)}?expand%5B%5D=line_items`;
-  const session = await readWhole(access, path, 'line_items');
-  return [session, sessionFacts(session).facts];
-};
-
 export const stripeApi: StoreApi = {
   origin: () => 'https://api.stripe.com',
 
@@ -84,9 +74,18 @@ export const stripeApi: StoreApi = {
   },
 
   ask: async (access, ask): Promise<StoreFact[]> => {
-    const [object, facts] = await askObject(access, ask);
+    const isInvoice = ask.startsWith('invoice/');
+    const object = isInvoice
+      ? await readWhole(access, `invoices/${askedId(ask)}`, 'lines')
+      : await readWhole(access, `checkout/sessions/${askedId(ask)}?expand%5B%5D=line_items`, 'line_items');
+    const { facts } = isInvoice ? invoiceFacts(object) : sessionFacts(object);
     const isTest = live.safeParse(object).data?.livemode === false;
-    return isTest ? facts.map((fact) => ({ ...fact, isTest: true as const })) : facts;
+    return facts.map((fact) => ({
+      ...fact,
+      // An invoice is asked for if its notification lacks lines, which this one replaces.
+      ...(isInvoice && { version: 1 }),
+      ...(isTest && { isTest: true as const }),
+    }));
   },
 
   needsBuyer: true,

@@ -102,7 +102,6 @@ export const invoiceFacts = (data: unknown): StoreTold => {
   const paid: StoreFact = {
     kind: 'paid',
     ...about,
-    ...(isCut && { version: -1 }),
     ...(names.length > 0 && { as: names }),
     ...said({ number: sent.number, amount: sent.amount_paid, currency: sent.currency }),
     ...buyerOf(sent.customer_email, sent.customer_name, sent.customer),
@@ -110,7 +109,7 @@ export const invoiceFacts = (data: unknown): StoreTold => {
     ...(subscription !== undefined && covers !== null && { covers }),
   };
   if (!isCut) return { facts: [paid] };
-  // What the API tells replaces it, and has no names.
+  // What the API tells replaces the payment, and doesn't name its charge.
   const joined: StoreFact = { kind: 'joined', about: about.about, as: names };
   return { facts: names.length > 0 ? [paid, joined] : [paid], asks: [about.about] };
 };
